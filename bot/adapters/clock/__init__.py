@@ -1,0 +1,1 @@
+"""Now, sleeping, and the scheduler that only fires triggers."""

@@ -1,0 +1,1 @@
+"""Durable operations on DBOS, behind the ports in workflows/ports.py."""

@@ -1,0 +1,1 @@
+"""Slack: listeners, actions, messenger, home tab."""

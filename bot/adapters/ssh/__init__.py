@@ -1,0 +1,1 @@
+"""SSH: connection pool, remote commands, host keys."""

@@ -1,0 +1,1 @@
+"""SQLAlchemy tables and one repository per aggregate."""

@@ -1,0 +1,1 @@
+"""One module per verb; each ends in COMMAND, found by plugins.load."""

@@ -1,0 +1,1 @@
+"""Log, arguments and facts to a Diagnosis; the rules are data."""

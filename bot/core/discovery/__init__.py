@@ -1,0 +1,1 @@
+"""Raw artefacts (units, processes, histories, logs) to launch candidates with provenance."""

@@ -1,0 +1,136 @@
+"""Launch configs, their immutable revisions, and what is known of how well they ran."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """Stands where a secret stands in argv or env. The value stays on the host; `source` says where it lives there
+    ("env file /etc/llm/hf.env", "unit qwen.service, Environment=HF_TOKEN")."""
+
+    source: str
+
+    def __str__(self) -> str:
+        return "<secret>"
+
+
+Word = str | SecretRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One immutable way to launch: the exact command. Its id is the hash of its content."""
+
+    engine: str
+    model: str
+    argv: tuple[Word, ...]
+    env: tuple[tuple[str, Word], ...] = ()
+    cwd: str | None = None
+    #: account the server runs as; None: the login user
+    user: str | None = None
+    #: outermost first, e.g. ("numactl -N 0 -m 0",)
+    wrappers: tuple[str, ...] = ()
+    #: id of the revision this one was made from
+    parent: str | None = None
+    #: where it came from: "catalog file", "scan: unit qwen.service", "slack: U123", "change in thread"
+    source: str = ""
+    author: str = ""
+    note: str = ""
+    created_at: datetime | None = None
+    #: field ("port", "env.HF_HOME", "argv") -> where it was seen ("unit", "proc", "history line 812")
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """12 hex digits over engine, model, argv, env, cwd, user and wrappers."""
+        content = {
+            "engine": self.engine,
+            "model": self.model,
+            "argv": [_word(w) for w in self.argv],
+            "env": sorted((k, _word(v)) for k, v in self.env),
+            "cwd": self.cwd,
+            "user": self.user,
+            "wrappers": list(self.wrappers),
+        }
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _word(word: Word) -> object:
+    return {"secret": True, "source": word.source} if isinstance(word, SecretRef) else word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Speed that a revision is known for, as a person wrote it or as measured here."""
+
+    decode_tok_s: float | None = None
+    accept_length: float | None = None
+    ttft_ms: float | None = None
+    measured_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRecord:
+    """One earlier launch, as the resolver and `history` see it."""
+
+    id: str
+    number: int
+    config: str
+    revision: str
+    host: str
+    #: "ready", "failed", "stopped", …: see domain.launch.LaunchState
+    state: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    ready_after_s: float | None = None
+    engine_version: str | None = None
+    decode_tok_s: float | None = None
+    accept_length: float | None = None
+    requested_by: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchConfig:
+    """A named recipe with its revisions, newest last."""
+
+    name: str
+    revisions: tuple[Revision, ...]
+    #: host it normally runs on
+    host: str | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    #: revision id that "the" config means; None: the best proven one, else the newest
+    pinned: str | None = None
+    archived: bool = False
+    measured: Measured | None = None
+
+    @property
+    def latest(self) -> Revision:
+        """The pinned revision, else the newest."""
+        for revision in self.revisions:
+            if revision.id == self.pinned:
+                return revision
+        return self.revisions[-1]
+
+    @property
+    def model(self) -> str:
+        """Model of the latest revision."""
+        return self.latest.model
+
+    @property
+    def engine(self) -> str:
+        """Engine of the latest revision."""
+        return self.latest.engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """All launch configs by name, and the launches made from them, oldest first."""
+
+    configs: dict[str, LaunchConfig] = field(default_factory=dict)
+    launches: tuple[LaunchRecord, ...] = ()

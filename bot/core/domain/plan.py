@@ -1,0 +1,91 @@
+"""Plans: ordered steps for one operation, with a fingerprint; and refusals."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+
+from bot.core.domain.catalog import SecretRef
+from bot.core.domain.finding import Finding
+
+
+class StepKind(StrEnum):
+    """What a step does. Each looks before it acts, so that running it twice is harmless."""
+
+    STOP = "stop"
+    START = "start"
+    WATCH = "watch"
+    PROVE = "prove"
+    MEASURE = "measure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step, with what it will do in words."""
+
+    kind: StepKind
+    summary: str
+    #: unit to stop or start, without ".service"
+    unit: str | None = None
+    #: process to stop where no unit of ours owns it
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why no plan is offered, with the remedy."""
+
+    reason: str
+    remedy: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """One difference between two revisions, in words and by meaning group
+    ("speculative", "memory", "parallelism", "kernels", "serving", "environment", "model", "other")."""
+
+    group: str
+    name: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What will be done, exactly. Nothing but this is carried out."""
+
+    operation: str
+    host: str
+    config: str | None
+    #: id of the revision to launch; None for a stop
+    revision: str | None
+    #: exact command, a word each; secrets as SecretRef
+    argv: tuple[str | SecretRef, ...] = ()
+    env: tuple[tuple[str, str | SecretRef], ...] = ()
+    cwd: str | None = None
+    user: str | None = None
+    wrappers: tuple[str, ...] = ()
+    #: "systemd", "systemd-user", "process" or "docker"
+    runner: str = "systemd"
+    engine: str = ""
+    model: str = ""
+    port: int | None = None
+    steps: tuple[Step, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    diff: tuple[DiffLine, ...] = ()
+    #: state of the host that the plan relies on (what runs on the port, pids to stop): re-checked at the click
+    relies_on: tuple[tuple[str, str], ...] = ()
+    needs_approval: tuple[str, ...] = field(default=())
+    expected_ready_s: float | None = None
+    expected_tok_s: float | None = None
+    #: why this revision, and what was ignored in the sentence
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over what will be done and what it relies on. Estimates and findings' wording are not part of it."""
+        content = asdict(self)
+        for name in ("findings", "diff", "expected_ready_s", "expected_tok_s", "reasons", "needs_approval"):
+            del content[name]
+        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

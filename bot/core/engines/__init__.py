@@ -1,0 +1,1 @@
+"""One module per engine; each ends in ENGINE, found by plugins.load."""

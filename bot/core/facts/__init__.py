@@ -1,0 +1,1 @@
+"""One module per fact: shell snippet and parser; each ends in FACT."""

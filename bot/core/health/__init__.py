@@ -1,0 +1,1 @@
+"""One module per probe; each ends in PROBE and judges facts into Findings."""

@@ -1,0 +1,1 @@
+"""Text and vocabulary to a Command. Deterministic; never guesses with something dangerous."""

@@ -1,0 +1,1 @@
+"""Statistics, baselines and verdicts about measured speed."""

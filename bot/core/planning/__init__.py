@@ -1,0 +1,1 @@
+"""One planner per operation: revision and facts to a Plan or Refusals."""

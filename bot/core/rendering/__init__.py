@@ -1,0 +1,1 @@
+"""Template and context to a Slack payload; Slack limits are checked here."""
