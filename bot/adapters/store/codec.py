@@ -1,0 +1,24 @@
+"""Domain records to and from plain JSON, for columns and for durable arguments."""
+
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+T = TypeVar("T")
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def to_json(record: object) -> Any:
+    """Plain JSON of a domain record."""
+    return _adapter(type(record)).dump_python(record, mode="json")
+
+
+def from_json(kind: type[T], value: Any) -> T:
+    """The domain record again."""
+    result: T = _adapter(kind).validate_python(value)
+    return result

@@ -1,0 +1,97 @@
+"""The database: engine, transactions, migrations."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+from bot.errors import PermanentError, TemporaryError
+from bot.resources import directory
+
+
+class Database:
+    """One SQLAlchemy engine. SQLite: WAL, foreign keys on, writers wait up to 10 s and take the lock at once."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+        self._sessions = sessionmaker(self.engine, expire_on_commit=False)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """A session in one transaction. Raises TemporaryError when the database is locked or away."""
+        try:
+            with self._sessions.begin() as session:
+                yield session
+        except OperationalError as error:
+            raise TemporaryError(
+                f"the database did not answer: {error.orig}",
+                remedy="try again; if it stays so, see `relaunch check`",
+                retry_after_s=1.0,
+            ) from error
+
+    def migrate(self) -> None:
+        """Bring the schema to the newest revision."""
+        with self.engine.begin() as connection:
+            config = alembic_config()
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+    def require_current(self) -> None:
+        """Refuse to work on an older or newer schema. Raises PermanentError."""
+        head = ScriptDirectory.from_config(alembic_config()).get_current_head()
+        with self.engine.connect() as connection:
+            have = MigrationContext.configure(connection).get_current_revision()
+        if have != head:
+            raise PermanentError(
+                f"the database schema is at {have or 'nothing'}, this version needs {head}",
+                remedy="run `relaunch migrate`",
+            )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def alembic_config() -> Config:
+    """Alembic's configuration, with the bundled migrations."""
+    config = Config()
+    config.set_main_option("script_location", str(directory("migrations")))
+    return config
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(psycopg_url(url), pool_pre_ping=True, pool_size=10, max_overflow=20)
+    path = url.removeprefix("sqlite:///")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, connect_args={"timeout": 10.0})
+
+    @event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # SQLAlchemy emits BEGIN itself, see _on_begin
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", "busy_timeout=10000"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _on_begin(connection: Any) -> None:
+        # a deferred transaction that turns into a writer fails at once with "database is locked"; an immediate one waits
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def psycopg_url(url: str) -> str:
+    """`postgres://…` and `postgresql://…` with the psycopg 3 driver named."""
+    scheme, _, rest = url.partition("://")
+    return f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else url
