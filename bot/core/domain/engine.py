@@ -17,6 +17,8 @@ class Flag:
     aliases: tuple[str, ...] = ()
     #: "switch", "pair" (has a --no- half), "value", "list" (several words), "repeat" (may be given several times)
     kind: str = "value"
+    #: what a value must be: "int", "float", "bool", "json", or "" for any text
+    type: str = ""
     choices: tuple[str, ...] = ()
     default: str | None = None
     #: first and last engine version that has it, where known
@@ -62,10 +64,15 @@ class EngineMetrics:
 class Engine(Protocol):
     """One inference engine. `name` is "sglang", "vllm" or "llama.cpp"."""
 
-    name: str
-    default_port: int
-    #: pip distribution whose version is the engine's version; None: ask the binary with --version
-    distribution: str | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def default_port(self) -> int: ...
+
+    @property
+    def distribution(self) -> str | None:
+        """pip distribution whose version is the engine's version; None: ask the binary with --version."""
 
     def recognises(self, argv: Sequence[str]) -> bool:
         """Whether argv (without wrappers) launches a server of this engine."""
@@ -75,6 +82,9 @@ class Engine(Protocol):
 
     def canonical(self, flag: str) -> str | None:
         """Canonical name of a flag as typed ("--tp" -> "tp-size"), or None when it is no flag of this engine."""
+
+    def version_has(self, flag: str, version: str | None) -> bool | None:
+        """Whether an engine version has a canonical flag; None: not known."""
 
     def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
         """At most three right spellings for a wrong flag, best first."""
@@ -89,6 +99,9 @@ class Engine(Protocol):
     def apply(self, argv: Sequence[Any], overrides: Mapping[str, Any]) -> tuple[Any, ...]:
         """argv with overrides applied: changed in place where the flag is there (keeping its spelling), appended where not,
         removed where the override says so. Words that are not `str` (SecretRef) pass through."""
+
+    def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
+        """Environment variables that overrides set (None: unset): `env`, and `gpus` as CUDA_VISIBLE_DEVICES."""
 
     def group(self, flag: str) -> str:
         """Meaning group of a canonical flag for diffs: "speculative", "memory", "parallelism", "kernels", "serving", "other"."""

@@ -1,0 +1,164 @@
+"""llama.cpp's server (flags, logs and metrics measured with build 11434)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.core.domain.catalog import Word
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
+from bot.core.domain.finding import Finding
+from bot.core.domain.launch import Milestone
+from bot.core.engines._argv import Syntax, Value
+from bot.core.engines._flags_llama_cpp import FLAGS
+from bot.core.engines._groups import group_of
+from bot.core.engines._nearest import nearest_flags
+from bot.core.engines._neutral import environment_of, flag_value, neutral_value, translate
+from bot.core.engines._program import Program
+from bot.core.engines._versions import has
+from bot.errors import BadInputError
+
+_PROGRAM = Program(executables=("llama-server", "llama-server.exe"))
+_INDEX = Syntax(
+    flags=FLAGS,
+    prefixes=False,
+    equals=False,
+    maybe={"flash-attn": ("on", "off", "auto"), "log-colors": ("on", "off", "auto")},
+).index()
+_NEUTRAL = {
+    "context_length": "ctx-size",
+    "port": "port",
+    "max_running_requests": "parallel",
+    "served_name": "alias",
+    "speculative_steps": "spec-draft-n-max",
+}
+_REMEDIES = {
+    "tensor_parallel": "choose the GPUs instead (`on gpus 0,1`), or set --split-mode and --tensor-split in the launch",
+    "memory_fraction": "set --n-gpu-layers or --ctx-size instead; llama.cpp takes what these need",
+    "quantization": "the quantization is in the GGUF file: choose another file",
+    "dtype": "the data type is in the GGUF file: choose another file",
+    "data_parallel": "start a second server on another port",
+    "speculative_draft_tokens": "say the number of speculative steps instead",
+    "speculative_topk": "llama.cpp drafts one chain: leave topk out",
+    "attention_backend": "llama.cpp knows flash attention only: on, off or auto",
+}
+#: old name -> what took its place
+RENAMED: Mapping[str, tuple[str, ...]] = {
+    "draft": ("spec-draft-n-max",),
+    "draft-n": ("spec-draft-n-max",),
+    "draft-max": ("spec-draft-n-max",),
+    "draft-min": ("spec-draft-n-min",),
+    "draft-n-min": ("spec-draft-n-min",),
+    "mmap": ("load-mode",),
+    "no-mmap": ("load-mode",),
+    "mlock": ("load-mode",),
+    "direct-io": ("load-mode",),
+    "dio": ("load-mode",),
+    "context-length": ("ctx-size",),
+    "max-model-len": ("ctx-size",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LlamaCpp:
+    """`llama-server -m FILE.gguf …`."""
+
+    name: str = "llama.cpp"
+    default_port: int = 8080
+    distribution: str | None = None
+
+    def recognises(self, argv: Sequence[str]) -> bool:
+        return _PROGRAM.length(argv) is not None
+
+    def parse(self, argv: Sequence[str]) -> CommandLine:
+        """The model is the file of -m, else what --hf-repo, --model-url or --docker-repo names (these stay flags)."""
+        words = [str(word) for word in argv]
+        length = _PROGRAM.search(words)
+        occurrences, stray = _INDEX.read(words[length:])
+        flags = _INDEX.flags(occurrences)
+        model = flags.pop("model", None)
+        for source in ("hf-repo", "model-url", "docker-repo"):
+            model = model or flags.get(source)
+        port = flags.get("port")
+        return CommandLine(
+            engine=self.name,
+            program=tuple(words[:length]),
+            model=model if isinstance(model, str) else None,
+            flags=flags,
+            stray=tuple(words[length + position] for position in stray),
+            port=int(port) if isinstance(port, str) and port.isdigit() else None,
+        )
+
+    def canonical(self, flag: str) -> str | None:
+        found = _INDEX.look_up(flag)
+        return found[0] if found else None
+
+    def version_has(self, flag: str, version: str | None) -> bool | None:
+        """Whether a build ("b11434") has a canonical flag; None: not known."""
+        return has(_INDEX.by_name.get(flag), version)
+
+    def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
+        return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)
+
+    def overrides_to_flags(self, overrides: Mapping[str, Any]) -> Mapping[str, str | bool | list[str]]:
+        return {name: value for name, value in self._changes(overrides).items() if value is not None}
+
+    def _changes(self, overrides: Mapping[str, Any]) -> dict[str, Value | None]:
+        """Canonical flags to set; None takes one out. CUDA graphs are switched by the environment."""
+        special = ("cuda_graphs", "kv_cache_dtype", "attention_backend")
+        plain = {name: value for name, value in overrides.items() if name not in special}
+        changes = translate(self.name, _NEUTRAL, plain, remedies=_REMEDIES)
+        if "kv_cache_dtype" in overrides:
+            changes["cache-type-k"] = changes["cache-type-v"] = flag_value(overrides["kv_cache_dtype"])
+        if "attention_backend" in overrides:
+            if overrides["attention_backend"] not in ("on", "off", "auto", None):
+                raise BadInputError(
+                    f"{self.name} has no attention backend {overrides['attention_backend']!r}",
+                    remedy=_REMEDIES["attention_backend"],
+                )
+            changes["flash-attn"] = flag_value(overrides["attention_backend"])
+        return changes
+
+    def flags_to_overrides(self, flags: Mapping[str, str | bool | list[str]]) -> Mapping[str, Any]:
+        names = _NEUTRAL | {"kv_cache_dtype": "cache-type-k", "attention_backend": "flash-attn"}
+        result: dict[str, Any] = {}
+        for neutral, name in names.items():
+            value = neutral_value(_INDEX.by_name.get(name), flags[name]) if name in flags else None
+            if value is not None:
+                result[neutral] = value
+        return result
+
+    def apply(self, argv: Sequence[Word], overrides: Mapping[str, Any]) -> tuple[Word, ...]:
+        words = tuple(argv)
+        length = _PROGRAM.search([str(word) for word in words])
+        body = words[length:]
+        if overrides.get("speculative_steps") == 0:
+            present = {one.name for one in _INDEX.read(body)[0] if group_of(one.name) == "speculative"}
+            rest = {name: value for name, value in overrides.items() if not name.startswith("speculative_")}
+            changes = dict.fromkeys(sorted(present)) | self._changes(rest)
+        else:
+            changes = self._changes(overrides)
+        return words[:length] + _INDEX.edit(body, changes)
+
+    def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
+        result = environment_of(overrides)
+        if "cuda_graphs" in overrides:
+            result["GGML_CUDA_DISABLE_GRAPHS"] = "1" if overrides["cuda_graphs"] is False else None
+        return result
+
+    def group(self, flag: str) -> str:
+        return group_of(flag)
+
+    def health_path(self) -> str:
+        return "/health"
+
+    def milestone(self, line: str) -> Milestone | None:
+        return None
+
+    def parse_metrics(self, text: str) -> EngineMetrics:
+        return EngineMetrics()
+
+    def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
+        return ()
+
+
+ENGINE: Engine = LlamaCpp()

@@ -1,0 +1,192 @@
+"""vLLM (flags of 0.10 to 0.33; logs and metrics measured with 0.32)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.core.domain.catalog import Word
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
+from bot.core.domain.finding import Finding
+from bot.core.domain.launch import Milestone
+from bot.core.engines import _vllm_speculation as speculation
+from bot.core.engines._argv import Syntax, Value
+from bot.core.engines._flags_vllm import FLAGS
+from bot.core.engines._groups import group_of
+from bot.core.engines._nearest import nearest_flags
+from bot.core.engines._neutral import environment_of, neutral_value, number_of, translate
+from bot.core.engines._program import Program
+from bot.core.engines._versions import has
+from bot.errors import BadInputError
+
+_PROGRAM = Program(
+    modules=("vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server", "vllm.entrypoints.cli.main"),
+    executables=("api_server.py",),
+    with_subcommand=(("vllm", "serve"),),
+)
+_INDEX = Syntax(flags=FLAGS, negation=True, dotted=True).index()
+_NEUTRAL = {
+    "tensor_parallel": "tensor-parallel-size",
+    "data_parallel": "data-parallel-size",
+    "context_length": "max-model-len",
+    "port": "port",
+    "memory_fraction": "gpu-memory-utilization",
+    "max_running_requests": "max-num-seqs",
+    "quantization": "quantization",
+    "dtype": "dtype",
+    "kv_cache_dtype": "kv-cache-dtype",
+    "attention_backend": "attention-backend",
+    "served_name": "served-model-name",
+}
+_SPECULATIVE = ("speculative_steps", "speculative_draft_tokens", "speculative_topk")
+#: old name -> what took its place
+RENAMED: Mapping[str, tuple[str, ...]] = {
+    "guided-decoding-backend": ("structured-outputs-config.backend",),
+    "max-seq-len-to-capture": ("max-cudagraph-capture-size",),
+    "cuda-graph-sizes": ("cudagraph-capture-sizes",),
+    "disable-log-requests": ("no-enable-log-requests",),
+    "rope-scaling": ("hf-overrides",),
+    "rope-theta": ("hf-overrides",),
+    "task": ("runner", "convert"),
+    "override-pooler-config": ("pooler-config",),
+    "disable-mm-preprocessor-cache": ("mm-processor-cache-gb",),
+    "enable-multimodal-encoder-data-parallel": ("mm-encoder-tp-mode",),
+    "num-speculative-tokens": ("speculative-config.num_speculative_tokens",),
+    "speculative-model": ("speculative-config.model",),
+    "context-length": ("max-model-len",),
+    "mem-fraction-static": ("gpu-memory-utilization",),
+    "max-running-requests": ("max-num-seqs",),
+    "tp-size": ("tensor-parallel-size",),
+    "tp": ("tensor-parallel-size",),
+    "dp-size": ("data-parallel-size",),
+    "model-path": ("model",),
+    "disable-cuda-graph": ("enforce-eager",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vllm:
+    """`vllm serve MODEL …` or `python -m vllm.entrypoints.openai.api_server --model MODEL …`."""
+
+    name: str = "vllm"
+    default_port: int = 8000
+    distribution: str | None = "vllm"
+
+    def recognises(self, argv: Sequence[str]) -> bool:
+        return _PROGRAM.length(argv) is not None
+
+    def parse(self, argv: Sequence[str]) -> CommandLine:
+        words = [str(word) for word in argv]
+        length = _PROGRAM.search(words)
+        occurrences, positions = _INDEX.read(words[length:])
+        flags = _INDEX.flags(occurrences)
+        stray = [words[length + position] for position in positions]
+        model = flags.pop("model", None)
+        if model is None and stray:
+            model = stray.pop(0)
+        port = flags.get("port")
+        return CommandLine(
+            engine=self.name,
+            program=tuple(words[:length]),
+            model=model if isinstance(model, str) else None,
+            flags=flags,
+            stray=tuple(stray),
+            port=int(port) if isinstance(port, str) and port.isdigit() else None,
+        )
+
+    def canonical(self, flag: str) -> str | None:
+        found = _INDEX.look_up(flag.split("=", 1)[0])
+        return found[0] if found else None
+
+    def version_has(self, flag: str, version: str | None) -> bool | None:
+        """Whether a version has a canonical flag; None: not known."""
+        return has(_INDEX.by_name.get(flag.split(".", 1)[0]), version)
+
+    def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
+        return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)
+
+    def overrides_to_flags(self, overrides: Mapping[str, Any]) -> Mapping[str, str | bool | list[str]]:
+        flags = {name: value for name, value in self._changes(overrides).items() if value is not None}
+        steps = _steps(overrides)
+        if steps:
+            flags[f"{speculation.OPTION}.{speculation.STEPS}"] = str(steps)
+        return flags
+
+    def _changes(self, overrides: Mapping[str, Any]) -> dict[str, Value | None]:
+        """Canonical flags to set, without speculation; None takes one out."""
+        plain = {name: v for name, v in overrides.items() if name != "cuda_graphs" and name not in _SPECULATIVE}
+        changes = translate("vLLM", _NEUTRAL, plain, remedies={})
+        if "cuda_graphs" in overrides:
+            changes["enforce-eager"] = True if overrides["cuda_graphs"] is False else None
+        return changes
+
+    def flags_to_overrides(self, flags: Mapping[str, str | bool | list[str]]) -> Mapping[str, Any]:
+        result: dict[str, Any] = {}
+        for neutral, name in _NEUTRAL.items():
+            value = neutral_value(_INDEX.by_name.get(name), flags[name], human=True) if name in flags else None
+            if value is not None:
+                result[neutral] = value
+        options = speculation.speculation_of(flags) or {}
+        if isinstance(options.get(speculation.STEPS), int):
+            result["speculative_steps"] = options[speculation.STEPS]
+        if isinstance(flags.get("enforce-eager"), bool):
+            result["cuda_graphs"] = not flags["enforce-eager"]
+        return result
+
+    def apply(self, argv: Sequence[Word], overrides: Mapping[str, Any]) -> tuple[Word, ...]:
+        words = tuple(argv)
+        length = _PROGRAM.search([str(word) for word in words])
+        body = words[length:]
+        flags = _INDEX.flags(_INDEX.read(body)[0])
+        changes = {
+            name: value for name, value in self._changes(overrides).items() if not _same_number(flags.get(name), value)
+        }
+        steps = _steps(overrides)
+        if steps is not None:
+            changes |= speculation.steps_changes(flags, steps)
+        return words[:length] + _INDEX.edit(body, changes)
+
+    def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
+        return environment_of(overrides)
+
+    def group(self, flag: str) -> str:
+        return group_of(flag)
+
+    def health_path(self) -> str:
+        return "/health"
+
+    def milestone(self, line: str) -> Milestone | None:
+        return None
+
+    def parse_metrics(self, text: str) -> EngineMetrics:
+        return EngineMetrics()
+
+    def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
+        return ()
+
+
+def _steps(overrides: Mapping[str, Any]) -> int | None:
+    """num_speculative_tokens that the overrides ask for (0: none at all), or None when they do not speak of it.
+
+    Raises BadInputError for settings that vLLM lacks: it drafts one chain, and counts draft tokens without the root."""
+    steps, drafts = overrides.get("speculative_steps"), overrides.get("speculative_draft_tokens")
+    if overrides.get("speculative_topk") not in (None, 1):
+        raise BadInputError("vLLM has no speculative topk", remedy="leave topk out: vLLM drafts one chain")
+    if drafts is not None and (steps is None or drafts != steps + 1):
+        raise BadInputError(
+            "vLLM counts draft tokens without the root token",
+            remedy="say the number of speculative steps instead: it is vLLM's num_speculative_tokens",
+        )
+    if steps is None:
+        return 0 if "speculative_steps" in overrides else None
+    return int(steps)
+
+
+def _same_number(old: Value | None, new: Value | None) -> bool:
+    """Whether both mean the same number, as 16k and 16000 do."""
+    if not isinstance(old, str) or not isinstance(new, str):
+        return False
+    number = number_of(old, human=True)
+    return number is not None and number == number_of(new, human=True)
+
+
+ENGINE: Engine = Vllm()
