@@ -48,6 +48,8 @@ class EngineMetrics:
 
     generation_tokens_total: float | None = None
     prompt_tokens_total: float | None = None
+    #: prompt tokens that came from the prefix cache
+    cached_prompt_tokens_total: float | None = None
     drafts_total: float | None = None
     draft_tokens_total: float | None = None
     accepted_tokens_total: float | None = None
@@ -102,6 +104,12 @@ class Engine(Protocol):
 
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Environment variables that overrides set (None: unset): `env`, and `gpus` as CUDA_VISIBLE_DEVICES."""
+
+    def gpus_needed(self, line: CommandLine) -> int | None:
+        """GPUs of one host that the launch takes; None: as many as it sees."""
+
+    def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
+        """MiB of one GPU that weights, KV cache and the rest may take, and the arithmetic in words."""
 
     def group(self, flag: str) -> str:
         """Meaning group of a canonical flag for diffs: "speculative", "memory", "parallelism", "kernels", "serving", "other"."""

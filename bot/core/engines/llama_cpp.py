@@ -8,12 +8,15 @@ from bot.core.domain.catalog import Word
 from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
+from bot.core.engines import _llama_cpp_log, _llama_cpp_rules
 from bot.core.engines._argv import Syntax, Value
 from bot.core.engines._flags_llama_cpp import FLAGS
 from bot.core.engines._groups import group_of
 from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, flag_value, neutral_value, translate
 from bot.core.engines._program import Program
+from bot.core.engines._prometheus import read_page
+from bot.core.engines._rules import whole_number
 from bot.core.engines._versions import has
 from bot.errors import BadInputError
 
@@ -41,6 +44,13 @@ _REMEDIES = {
     "speculative_topk": "llama.cpp drafts one chain: leave topk out",
     "attention_backend": "llama.cpp knows flash attention only: on, off or auto",
 }
+_FIT_TARGET_MIB = 1024
+_OTHER_METRICS = (
+    "prompt_tokens_seconds",
+    "n_busy_slots_per_decode",
+    "prompt_seconds_total",
+    "tokens_predicted_seconds_total",
+)
 #: old name -> what took its place
 RENAMED: Mapping[str, tuple[str, ...]] = {
     "draft": ("spec-draft-n-max",),
@@ -145,6 +155,19 @@ class LlamaCpp:
             result["GGML_CUDA_DISABLE_GRAPHS"] = "1" if overrides["cuda_graphs"] is False else None
         return result
 
+    def gpus_needed(self, line: CommandLine) -> int | None:
+        """None: every visible GPU is used; 0 where nothing is offloaded; else the devices named."""
+        if str(line.flags.get("n-gpu-layers")) == "0" or line.flags.get("device") == "none":
+            return 0
+        devices = line.flags.get("device")
+        return len(devices.split(",")) if isinstance(devices, str) else None
+
+    def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
+        """All that is free but a margin: --fit shrinks what is not given to leave --fit-target MiB."""
+        margin = whole_number(line.flags.get("fit-target"))
+        margin = _FIT_TARGET_MIB if margin is None else margin
+        return max(0.0, free_mib - margin), f"{free_mib:.0f} MiB free - {margin} MiB margin"
+
     def group(self, flag: str) -> str:
         return group_of(flag)
 
@@ -152,13 +175,27 @@ class LlamaCpp:
         return "/health"
 
     def milestone(self, line: str) -> Milestone | None:
-        return None
+        return _llama_cpp_log.milestone(line)
 
     def parse_metrics(self, text: str) -> EngineMetrics:
-        return EngineMetrics()
+        page = read_page(text)
+        spec = "llamacpp:spec_decode_num"
+        own = {name: page.total(f"llamacpp:{name}") for name in _OTHER_METRICS}
+        return EngineMetrics(
+            generation_tokens_total=page.total("llamacpp:tokens_predicted_total"),
+            prompt_tokens_total=page.total("llamacpp:prompt_tokens_total"),
+            drafts_total=page.total(f"{spec}_drafts_total"),
+            draft_tokens_total=page.total(f"{spec}_draft_tokens_total"),
+            accepted_tokens_total=page.total(f"{spec}_accepted_tokens_total"),
+            accepted_per_position_total=page.by_position(f"{spec}_accepted_tokens_per_pos_total"),
+            running_requests=page.total("llamacpp:requests_processing"),
+            waiting_requests=page.total("llamacpp:requests_deferred"),
+            generation_tok_s=page.total("llamacpp:predicted_tokens_seconds"),
+            other={name: value for name, value in own.items() if value is not None},
+        )
 
     def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return ()
+        return _llama_cpp_rules.check_speculation(line, config_json)
 
 
 ENGINE: Engine = LlamaCpp()

@@ -8,12 +8,15 @@ from bot.core.domain.catalog import Word
 from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
+from bot.core.engines import _sglang_log, _sglang_rules
 from bot.core.engines._argv import Syntax, Value
 from bot.core.engines._flags_sglang import FLAGS
 from bot.core.engines._groups import group_of
 from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, neutral_value, translate
 from bot.core.engines._program import Program
+from bot.core.engines._prometheus import read_page
+from bot.core.engines._rules import whole_number
 from bot.core.engines._versions import has
 
 _PROGRAM = Program(
@@ -38,6 +41,16 @@ _NEUTRAL = {
     "attention_backend": "attention-backend",
     "served_name": "served-model-name",
 }
+#: the engine works it out from card and model when it is not given; most are near this
+_USUAL_FRACTION = 0.85
+_OTHER_GAUGES = (
+    "spec_accept_rate",
+    "is_cuda_graph",
+    "cache_hit_rate",
+    "utilization",
+    "max_total_num_tokens",
+    "context_len",
+)
 #: old name -> what took its place (0.5.20 and later name the targets in their own deprecation messages)
 RENAMED: Mapping[str, tuple[str, ...]] = {
     "cuda-graph-max-bs": ("cuda-graph-max-bs-decode",),
@@ -144,6 +157,21 @@ class Sglang:
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         return environment_of(overrides)
 
+    def gpus_needed(self, line: CommandLine) -> int | None:
+        """tp x pp, and x dp where replicas are whole servers (without DP attention they share the ranks), per node."""
+        tp, pp, dp, nodes = (
+            whole_number(line.flags.get(name)) or 1 for name in ("tp-size", "pp-size", "dp-size", "nnodes")
+        )
+        replicas = 1 if line.flags.get("enable-dp-attention") is True else dp
+        return max(1, tp * pp * replicas // nodes)
+
+    def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
+        """--mem-fraction-static is the share, of what is free at start, for weights and KV pool."""
+        share = self.flags_to_overrides(line.flags).get("memory_fraction")
+        fraction = share if isinstance(share, float) else _USUAL_FRACTION
+        said = f"--mem-fraction-static {fraction}" if share is not None else f"about {fraction} when not given"
+        return fraction * free_mib, f"{said} x {free_mib:.0f} MiB free"
+
     def group(self, flag: str) -> str:
         return group_of(flag)
 
@@ -151,13 +179,24 @@ class Sglang:
         return "/health"
 
     def milestone(self, line: str) -> Milestone | None:
-        return None
+        return _sglang_log.milestone(line)
 
     def parse_metrics(self, text: str) -> EngineMetrics:
-        return EngineMetrics()
+        page = read_page(text)
+        own = {name: page.largest(f"sglang:{name}") for name in _OTHER_GAUGES}
+        return EngineMetrics(
+            generation_tokens_total=page.total("sglang:generation_tokens_total"),
+            prompt_tokens_total=page.total("sglang:prompt_tokens_total"),
+            running_requests=page.total("sglang:num_running_reqs"),
+            waiting_requests=page.total("sglang:num_queue_reqs"),
+            generation_tok_s=page.total("sglang:gen_throughput"),
+            accept_length=page.mean("sglang:spec_accept_length"),
+            kv_cache_usage=page.largest("sglang:token_usage"),
+            other={name: value for name, value in own.items() if value is not None},
+        )
 
     def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return ()
+        return _sglang_rules.check_speculation(line, config_json)
 
 
 ENGINE: Engine = Sglang()

@@ -8,6 +8,7 @@ from bot.core.domain.catalog import Word
 from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
+from bot.core.engines import _vllm_log, _vllm_rules
 from bot.core.engines import _vllm_speculation as speculation
 from bot.core.engines._argv import Syntax, Value
 from bot.core.engines._flags_vllm import FLAGS
@@ -15,6 +16,8 @@ from bot.core.engines._groups import group_of
 from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, neutral_value, number_of, translate
 from bot.core.engines._program import Program
+from bot.core.engines._prometheus import read_page
+from bot.core.engines._rules import whole_number
 from bot.core.engines._versions import has
 from bot.errors import BadInputError
 
@@ -38,6 +41,8 @@ _NEUTRAL = {
     "served_name": "served-model-name",
 }
 _SPECULATIVE = ("speculative_steps", "speculative_draft_tokens", "speculative_topk")
+_DEFAULT_UTILIZATION = 0.9
+_OTHER_METRICS = ("num_preemptions_total", "prefix_cache_queries_total", "prefix_cache_hits_total")
 #: old name -> what took its place
 RENAMED: Mapping[str, tuple[str, ...]] = {
     "guided-decoding-backend": ("structured-outputs-config.backend",),
@@ -148,6 +153,27 @@ class Vllm:
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         return environment_of(overrides)
 
+    def gpus_needed(self, line: CommandLine) -> int | None:
+        """tp x pp x dp of this node."""
+        tp, pp, dp, local, nodes = (
+            whole_number(line.flags.get(name))
+            for name in (
+                "tensor-parallel-size",
+                "pipeline-parallel-size",
+                "data-parallel-size",
+                "data-parallel-size-local",
+                "nnodes",
+            )
+        )
+        return max(1, (tp or 1) * (pp or 1) * (local or dp or 1) // (nodes or 1))
+
+    def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
+        """--gpu-memory-utilization is the share of the whole card for everything; it must be free at start."""
+        share = self.flags_to_overrides(line.flags).get("memory_fraction")
+        fraction = share if isinstance(share, int | float) else _DEFAULT_UTILIZATION
+        said = f"--gpu-memory-utilization {fraction}" + ("" if share is not None else " (default)")
+        return fraction * total_mib, f"{said} x {total_mib:.0f} MiB of the card"
+
     def group(self, flag: str) -> str:
         return group_of(flag)
 
@@ -155,13 +181,27 @@ class Vllm:
         return "/health"
 
     def milestone(self, line: str) -> Milestone | None:
-        return None
+        return _vllm_log.milestone(line)
 
     def parse_metrics(self, text: str) -> EngineMetrics:
-        return EngineMetrics()
+        page = read_page(text)
+        spec = "vllm:spec_decode_num"
+        own = {name: page.total(f"vllm:{name}") for name in _OTHER_METRICS}
+        return EngineMetrics(
+            generation_tokens_total=page.total("vllm:generation_tokens_total"),
+            prompt_tokens_total=page.total("vllm:prompt_tokens_total"),
+            drafts_total=page.total(f"{spec}_drafts_total"),
+            draft_tokens_total=page.total(f"{spec}_draft_tokens_total"),
+            accepted_tokens_total=page.total(f"{spec}_accepted_tokens_total"),
+            accepted_per_position_total=page.by_position(f"{spec}_accepted_tokens_per_pos_total"),
+            running_requests=page.total("vllm:num_requests_running"),
+            waiting_requests=page.total("vllm:num_requests_waiting"),
+            kv_cache_usage=page.largest("vllm:kv_cache_usage_perc"),
+            other={name: value for name, value in own.items() if value is not None},
+        )
 
     def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return ()
+        return _vllm_rules.check_speculation(line, config_json)
 
 
 def _steps(overrides: Mapping[str, Any]) -> int | None:
