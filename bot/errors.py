@@ -12,7 +12,7 @@ RelaunchError
     ├── CommandTimeoutError   a remote command ran past its limit; keeps the partial output
     └── RateLimitedError      Slack said 429
 
-Each message says what happened, on which host, and what to do next; it may be shown to people, so it carries no secrets.
+Each message says what happened, on which host, and what to do next. It may be shown to people: it carries no secrets.
 """
 
 

@@ -79,16 +79,13 @@ class ModelServer(Protocol):
 
 
 class Run(Protocol):
-    """Inside one durable workflow run. Each step's result is stored; a finished step is never run again, a step that was
-    interrupted is run again from its start."""
+    """Inside one durable workflow run. Each step's result is stored: a finished step is never run again, a step that
+    was interrupted is run again from its start."""
 
     id: str
 
     def step(self, name: str, work: Callable[[], T]) -> T: ...
     def sleep(self, seconds: float) -> None: ...
-
-    def cancelled(self) -> bool:
-        """Whether a person asked this run to end; looked at between steps."""
 
 
 class Operations(Protocol):
@@ -97,7 +94,6 @@ class Operations(Protocol):
     def submit(self, workflow: str, *, run_id: str, partition: str | None, arguments: Mapping[str, Any]) -> None:
         """Enqueue once per run_id. With a partition (a host's name), runs of that partition go one at a time."""
 
-    def cancel(self, run_id: str) -> bool: ...
     def state(self, run_id: str) -> str | None: ...
     def wait(self, run_id: str, timeout_s: float) -> str: ...
 
@@ -166,9 +162,7 @@ class OperationRepository(Protocol):
     def ask(self, approval: Approval) -> None: ...
     def approval(self, operation: str) -> Approval | None: ...
 
-    def decide(
-        self, operation: str, *, fingerprint: str, approved: bool, actor: Actor, at: datetime
-    ) -> Approval:
+    def decide(self, operation: str, *, fingerprint: str, approved: bool, actor: Actor, at: datetime) -> Approval:
         """One conditional update: only an open, unexpired approval of this fingerprint is decided, once.
         Raises RefusedError saying who decided already, that it expired, or that the plan is another one."""
 

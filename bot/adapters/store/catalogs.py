@@ -58,7 +58,7 @@ class SqlCatalog:
             _add(session, config, revision)
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a config, with its revisions and launches. Raises BadInputError when `new` is taken or `old` unknown."""
+        """Rename a config, its revisions and launches. Raises BadInputError when `new` is taken or `old` unknown."""
         with self._database.transaction() as session:
             if session.get(ConfigRow, new) is not None:
                 raise BadInputError(f"there is a config {new} already", remedy="choose another name")

@@ -85,7 +85,7 @@ def _engine(url: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _on_begin(connection: Any) -> None:
-        # a deferred transaction that turns into a writer fails at once with "database is locked"; an immediate one waits
+        # a deferred transaction that turns into a writer fails at once when the file is locked; an immediate one waits
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine

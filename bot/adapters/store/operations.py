@@ -207,7 +207,7 @@ def _row(session: Session, operation: str) -> OperationRow:
     row = session.get(OperationRow, operation)
     if row is None:
         raise RefusedError(
-            f"there is no operation {operation}", remedy="ask again; the old card is of another database"
+            f"there is no operation {operation}", remedy="ask again: the old card is of another database"
         )
     return row
 
