@@ -1,1 +1,6 @@
-"""SSH: connection pool, remote commands, host keys."""
+"""SSH: the `Remote` port on paramiko.
+
+`endpoint` reads ~/.ssh/config into routes, `host_keys` keeps pins, `identities` finds keys, `connection` opens and
+keeps one tuned transport, `pool` shares connections between threads, `wrapping` makes a command independent of the
+login shell, `session` runs one command on a channel, `forward` carries local ports, `remote` ties them together.
+"""

@@ -1,0 +1,1 @@
+"""Fakes of our own ports, one module per port."""

@@ -1,0 +1,1 @@
+"""Real parts for tests: an OpenSSH sshd, systemd hosts, a PostgreSQL cluster."""
