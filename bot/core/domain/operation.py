@@ -25,6 +25,8 @@ class Actor:
     #: not a full member of our workspace (guest, Slack Connect, deleted, a bot): may do nothing
     outsider: bool = False
     time_zone: str = "UTC"
+    #: ids of the Slack user groups that access is given to and that they are in
+    groups: tuple[str, ...] = ()
 
 
 class OperationState(StrEnum):
