@@ -132,6 +132,18 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_schedules")),
     )
     op.create_table(
+        "terminal_messages",
+        sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
+        sa.Column("channel", sa.String(length=255), nullable=False),
+        sa.Column("kind", sa.String(length=16), nullable=False),
+        sa.Column("ts", sa.String(length=64), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_terminal_messages")),
+    )
+    with op.batch_alter_table("terminal_messages", schema=None) as batch_op:
+        batch_op.create_index("ix_terminal_messages_channel", ["channel", "id"], unique=False)
+
+    op.create_table(
         "approvals",
         sa.Column("operation", sa.String(length=64), nullable=False),
         sa.Column("fingerprint", sa.String(length=64), nullable=False),
@@ -198,6 +210,10 @@ def downgrade() -> None:
 
     op.drop_table("measurements")
     op.drop_table("approvals")
+    with op.batch_alter_table("terminal_messages", schema=None) as batch_op:
+        batch_op.drop_index("ix_terminal_messages_channel")
+
+    op.drop_table("terminal_messages")
     op.drop_table("schedules")
     op.drop_table("posts")
     with op.batch_alter_table("operations", schema=None) as batch_op:

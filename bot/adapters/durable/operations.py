@@ -27,6 +27,8 @@ _log = structlog.get_logger()
 #: changed only together with workflow names: a changed step list is a new workflow function, the old one stays
 PROTOCOL = "1"
 HOSTS_QUEUE = "hosts"
+#: for runs that another process submits (`relaunch say` beside a running bot)
+TALK_QUEUE = "talk"
 _POLL_S = 0.15
 
 
@@ -73,6 +75,7 @@ class DbosOperations:
         DBOS.register_queue(
             HOSTS_QUEUE, partition_concurrency=1, polling_interval_sec=_POLL_S, on_conflict="always_update"
         )
+        DBOS.register_queue(TALK_QUEUE, polling_interval_sec=_POLL_S, on_conflict="always_update")
         if self._takeover is not None:
             self._takeover.start()
 

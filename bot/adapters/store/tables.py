@@ -224,3 +224,15 @@ class PostRow(Base):
     channel: Mapped[str]
     ts: Mapped[str] = mapped_column(String(64))
     thread_ts: Mapped[str | None] = mapped_column(String(64))
+
+
+class TerminalRow(Base):
+    """Something shown in a terminal conversation (`relaunch say`), in order; the bot may run in another process."""
+
+    __tablename__ = "terminal_messages"
+    __table_args__ = (Index("ix_terminal_messages_channel", "channel", "id"),)
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    channel: Mapped[str]
+    kind: Mapped[str] = mapped_column(String(16))
+    ts: Mapped[str] = mapped_column(String(64))
+    payload: Mapped[dict[str, Any]]

@@ -1,0 +1,38 @@
+"""Terminal conversations: what the bot shows to `relaunch say`, in order, across processes."""
+
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from bot.adapters.store.database import Database
+from bot.adapters.store.tables import TerminalRow
+
+
+class SqlTerminal:
+    """Append-only lines of terminal conversations."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, channel: str, kind: str, ts: str, payload: dict[str, Any]) -> int:
+        """Add a line: kind "post", "update", "final" or "file". Gives its number."""
+        with self._database.transaction() as session:
+            row = TerminalRow(channel=channel, kind=kind, ts=ts, payload=payload)
+            session.add(row)
+            session.flush()
+            return row.id
+
+    def after(self, channel: str, last: int) -> tuple[tuple[int, str, str, dict[str, Any]], ...]:
+        """(number, kind, ts, payload) of the lines after number `last`."""
+        with self._database.transaction() as session:
+            rows = session.scalars(
+                select(TerminalRow)
+                .where(TerminalRow.channel == channel, TerminalRow.id > last)
+                .order_by(TerminalRow.id)
+            ).all()
+            return tuple((r.id, r.kind, r.ts, r.payload) for r in rows)
+
+    def forget(self, channel: str) -> None:
+        """Drop a finished conversation."""
+        with self._database.transaction() as session:
+            session.execute(delete(TerminalRow).where(TerminalRow.channel == channel))

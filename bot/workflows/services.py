@@ -1,0 +1,65 @@
+"""Everything that commands and workflows may use, handed in by the composition root."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.core.access import AccessPolicy
+from bot.core.domain.command import Command, ThreadContext
+from bot.core.domain.engine import Engine
+from bot.core.domain.measurement import Workload
+from bot.core.domain.message import Conversation
+from bot.core.domain.operation import Actor
+from bot.core.domain.runner import Runner
+from bot.workflows.ports import (
+    AuditRepository,
+    CatalogRepository,
+    Clock,
+    HealthSampleRepository,
+    HostRepository,
+    LaunchRepository,
+    Messenger,
+    ModelServer,
+    OperationRepository,
+    Operations,
+    Remote,
+    ScheduleRepository,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The ports, and the rules that settings give."""
+
+    clock: Clock
+    remote: Remote
+    messenger: Messenger
+    model_server: ModelServer
+    runs: Operations
+    hosts: HostRepository
+    catalog: CatalogRepository
+    launches: LaunchRepository
+    operations: OperationRepository
+    audit: AuditRepository
+    schedules: ScheduleRepository
+    health_samples: HealthSampleRepository
+    engines: Mapping[str, Engine]
+    runners: Mapping[str, Runner]
+    #: template name and values to text of a script, unit or probe (templates/scripts, templates/units)
+    script: Callable[..., str]
+    policy: AccessPolicy
+    approval_lifetime: timedelta
+    ready_timeout_s: float
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One sentence of one person, understood."""
+
+    #: stable for redeliveries of the same message; operation ids come from it
+    id: str
+    actor: Actor
+    conversation: Conversation
+    command: Command
+    context: ThreadContext | None = None
