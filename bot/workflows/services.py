@@ -11,6 +11,7 @@ from bot.core.domain.measurement import Workload
 from bot.core.domain.message import Conversation
 from bot.core.domain.operation import Actor
 from bot.core.domain.runner import Runner
+from bot.core.language import Vocabulary
 from bot.workflows.ports import (
     AuditRepository,
     CatalogRepository,
@@ -45,6 +46,8 @@ class Services:
     health_samples: HealthSampleRepository
     engines: Mapping[str, Engine]
     runners: Mapping[str, Runner]
+    #: index of all names for the language; rebuilt when the catalog or the inventory changed
+    vocabulary: Callable[[], Vocabulary]
     #: template name and values to text of a script, unit or probe (templates/scripts, templates/units)
     script: Callable[..., str]
     policy: AccessPolicy

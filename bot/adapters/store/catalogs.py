@@ -3,7 +3,7 @@
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from bot.adapters.store.codec import from_json, to_json
+from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.launches import record, speeds
 from bot.adapters.store.tables import ConfigRow, LaunchRow, RevisionRow

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from bot.adapters.store.codec import from_json, to_json
+from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.tables import LaunchRow, MeasurementRow, MilestoneRow
 from bot.core.domain.catalog import LaunchRecord

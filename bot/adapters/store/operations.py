@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from bot.adapters.store.codec import from_json, to_json
+from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.tables import ApprovalRow, AuditRow, OperationRow
 from bot.core.domain.message import Conversation

@@ -1,4 +1,4 @@
-"""Domain records to and from plain JSON, for columns and for durable arguments."""
+"""Domain records to and from plain JSON, for database columns and durable arguments."""
 
 from typing import Any, TypeVar
 

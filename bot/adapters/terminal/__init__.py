@@ -1,0 +1,1 @@
+"""Conversations in a terminal (`relaunch say`): channels whose name begins with "cli:"."""

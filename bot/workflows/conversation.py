@@ -1,0 +1,108 @@
+"""One sentence from a person: understand it, check who asks, do it, and say so; errors become messages."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+
+from bot.core.access import permission
+from bot.core.domain.command import Command, Intent, ThreadContext
+from bot.core.domain.message import Conversation, Json, Message
+from bot.core.domain.operation import Actor, Permission
+from bot.core.domain.records import from_json, to_json
+from bot.core.language import understand
+from bot.errors import RefusedError, RelaunchError, TemporaryError
+from bot.workflows.ports import Run
+from bot.workflows.services import Request, Services
+
+_log = structlog.get_logger()
+
+#: does one intent; the permission it needs comes with it
+Handler = tuple[Permission, Callable[[Services, Request, Run], None]]
+
+
+def converse(services: Services, handlers: Mapping[Intent, Handler], run: Run, arguments: Mapping[str, Any]) -> Json:
+    """Carry out one sentence. arguments: request_id, actor, conversation, text."""
+    actor = from_json(Actor, arguments["actor"])
+    conversation = from_json(Conversation, arguments["conversation"])
+    request_id = str(arguments["request_id"])
+
+    def work() -> None:
+        context = thread_context(services, conversation)
+        stored = run.step("understand", lambda: to_json(read(services, str(arguments["text"]), context)))
+        command = from_json(Command, stored)
+        request = Request(id=request_id, actor=actor, conversation=conversation, command=command, context=context)
+        needed, handler = handlers[command.intent]
+        require(services, actor, conversation, command.host, needed)
+        handler(services, request, run)
+
+    return telling(services, run, conversation, request_id, work)
+
+
+def read(services: Services, text: str, context: ThreadContext | None) -> Command:
+    """Understand a sentence against the live catalog."""
+    return understand(text, services.vocabulary(), context=context)
+
+
+def thread_context(services: Services, conversation: Conversation) -> ThreadContext | None:
+    """The launch that a thread is about."""
+    launch = services.launches.in_thread(conversation) if conversation.thread_ts else None
+    if launch is None:
+        return None
+    return ThreadContext(
+        config=launch.config or None, host=launch.host, state=launch.state, launch_number=launch.number
+    )
+
+
+def require(
+    services: Services, actor: Actor, conversation: Conversation, host: str | None, needed: Permission
+) -> None:
+    """Raise RefusedError when this person may not do this here, now."""
+    has = permission(actor, services.policy, conversation.channel, host)
+    if has < needed:
+        names = {Permission.READ: "read", Permission.OPERATE: "operate", Permission.APPROVE: "approve"}
+        word = names.get(needed, "administer")
+        where = f" {host}" if host else ""
+        raise RefusedError(
+            f"you may not {word}{where} here", remedy="ask an administrator of Relaunch for the permission", host=host
+        )
+
+
+def telling(
+    services: Services, run: Run, conversation: Conversation, request_id: str, work: Callable[[], None]
+) -> Json:
+    """Run `work`; say what went wrong in the thread, known errors in their own words, others by a reference."""
+    try:
+        work()
+    except RelaunchError as error:
+        _log.info("refused or failed", error=error.message, host=error.host)
+        message = problem(error)
+        run.step("say problem", lambda: _post(services, conversation, message, f"{request_id}:problem"))
+        return {"outcome": "problem", "message": error.message}
+    except Exception as error:  # noqa: BLE001 - the border: nobody above could tell the person
+        reference = hashlib.sha256(f"{request_id}{error!r}".encode()).hexdigest()[:8]
+        _log.exception("unexpected error", reference=reference)
+        unexpected = Message(template="error", context={"reference": reference, "doing": None})
+        run.step("say error", lambda: _post(services, conversation, unexpected, f"{request_id}:error"))
+        return {"outcome": "error", "reference": reference}
+    return {"outcome": "done"}
+
+
+def problem(error: RelaunchError) -> Message:
+    """A known error as a message."""
+    return Message(
+        template="problem",
+        context={
+            "message": error.message,
+            "remedy": error.remedy,
+            "host": error.host,
+            "temporary": isinstance(error, TemporaryError),
+            "again": None,
+        },
+    )
+
+
+def _post(services: Services, conversation: Conversation, message: Message, key: str) -> bool:
+    services.messenger.post(conversation, message, key=key)
+    return True
