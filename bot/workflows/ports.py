@@ -47,6 +47,13 @@ class Remote(Protocol):
     def close(self) -> None: ...
 
 
+class LocalPython(Protocol):
+    """A Python of this machine that runs a script given as text: for hosts without one and for `relaunch bench`."""
+
+    def stream(self, script: bytes, argument: str) -> AbstractContextManager[Iterator[bytes]]:
+        """Chunks of stdout as they arrive; leaving the context ends the script."""
+
+
 class Messenger(Protocol):
     """Posts messages into conversations. Waits out rate limits; raises PermanentError when Slack says no for good."""
 

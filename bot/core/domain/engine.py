@@ -76,6 +76,14 @@ class Engine(Protocol):
     def distribution(self) -> str | None:
         """pip distribution whose version is the engine's version; None: ask the binary with --version."""
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Import names of the Python packages whose native libraries a start needs, the engine's own first."""
+
+    @property
+    def help_words(self) -> tuple[tuple[str, ...], ...]:
+        """Words after the program that print every flag; the first that exits 0 counts."""
+
     def recognises(self, argv: Sequence[str]) -> bool:
         """Whether argv (without wrappers) launches a server of this engine."""
 

@@ -40,6 +40,13 @@ class Level:
     samples: tuple[float, ...] = ()
     stopped_because: str = ""
     errors: tuple[str, ...] = ()
+    #: gap between chunks with text; a chunk may carry several tokens
+    itl_ms_p99: float | None = None
+    tokens_per_chunk: float | None = None
+    #: output tokens of all measured requests, from `usage`
+    tokens: int = 0
+    #: of one prompt, median, as the server counted
+    prompt_tokens: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +60,14 @@ class Measurement:
     accept_length: float | None = None
     #: per draft position, 0 to 1
     acceptance_per_position: tuple[float, ...] = ()
+    #: verify steps that the acceptance figures stand on
+    drafts: float | None = None
     #: doubts about fairness, a sentence each ("another process held 12 GB on GPU 0"); empty: alone and warm
     caveats: tuple[str, ...] = ()
+    #: kind of each caveat, in the same order: see measuring.fairness
+    doubts: tuple[str, ...] = ()
+    #: what was noticed and does not touch the number, a sentence each
+    notes: tuple[str, ...] = ()
     #: how it was run: "on the host" or "through a forwarded port"
     where: str = "on the host"
     #: what else is needed to compare: engine_version, driver, model_hash, gpu …
