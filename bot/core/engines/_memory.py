@@ -1,9 +1,9 @@
 """GPU memory model: an estimate to warn with, never to veto.
 
 Weights per GPU = bytes of the checkpoint / (TP x PP). KV per token = 2 x full-attention layers x KV heads x head dim x
-bytes / min(TP, KV heads): in a hybrid model only its attention layers count, and its linear (Gated DeltaNet) layers hold a
-fixed state per running request. MLA keeps one compressed vector per layer and token on every rank. Names and shapes as in
-the models' config.json (Hugging Face); overhead from starts on an H200 (CUDA context, graphs, activations).
+bytes / min(TP, KV heads): in a hybrid model only its attention layers count, and its linear (Gated DeltaNet) layers
+hold a fixed state per running request. MLA keeps one compressed vector per layer and token on every rank. Names and
+shapes as in the models' config.json (Hugging Face); overhead from starts on an H200.
 """
 
 from collections.abc import Mapping

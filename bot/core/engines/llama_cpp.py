@@ -75,6 +75,8 @@ class LlamaCpp:
     name: str = "llama.cpp"
     default_port: int = 8080
     distribution: str | None = None
+    packages: tuple[str, ...] = ()
+    help_words: tuple[tuple[str, ...], ...] = (("--help",),)
 
     def recognises(self, argv: Sequence[str]) -> bool:
         return _PROGRAM.length(argv) is not None

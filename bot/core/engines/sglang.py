@@ -75,6 +75,16 @@ class Sglang:
     name: str = "sglang"
     default_port: int = 30000
     distribution: str | None = "sglang"
+    packages: tuple[str, ...] = (
+        "sglang",
+        "sgl_kernel",
+        "torchcodec",
+        "torchaudio",
+        "torchvision",
+        "flashinfer",
+        "torch",
+    )
+    help_words: tuple[tuple[str, ...], ...] = (("--help",),)
 
     def recognises(self, argv: Sequence[str]) -> bool:
         return _PROGRAM.length(argv) is not None

@@ -75,6 +75,16 @@ class Vllm:
     name: str = "vllm"
     default_port: int = 8000
     distribution: str | None = "vllm"
+    packages: tuple[str, ...] = (
+        "vllm",
+        "vllm_flash_attn",
+        "torchcodec",
+        "torchaudio",
+        "torchvision",
+        "flashinfer",
+        "torch",
+    )
+    help_words: tuple[tuple[str, ...], ...] = (("--help=all",), ("--help",))
 
     def recognises(self, argv: Sequence[str]) -> bool:
         return _PROGRAM.length(argv) is not None

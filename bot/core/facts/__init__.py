@@ -1,1 +1,13 @@
-"""One module per fact: shell snippet and parser; each ends in FACT."""
+"""One module per fact: a POSIX sh snippet that looks, and a parser; each ends in FACT. Looking never changes anything.
+
+All wanted facts travel to a host as one script (templates/scripts/probe.sh.j2, rendered with `probe_context`) and come
+back in frames that `parse_probe` reads. A missing tool, a refusal, a time limit or a frame cut short is Unknown with
+its reason, never zero or free.
+"""
+
+from bot.core.facts._fact import Fact, HostFacts, ProbeTarget
+from bot.core.facts._probe import parse_probe, probe_command, probe_context
+
+__all__ = ["Fact", "HostFacts", "ProbeTarget", "parse_probe", "probe_command", "probe_context"]
+
+EVERY_MODULE_IS_A_PLUGIN = True
