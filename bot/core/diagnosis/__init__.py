@@ -1,1 +1,10 @@
-"""Log, arguments and facts to a Diagnosis; the rules are data."""
+"""Log, arguments and facts to a Diagnosis; the rules are data (`rules/`, one table per family).
+
+`lines` reads a log of any size, `tracebacks` and `phases` say where a line stands, `matching` tries the rules, and
+`diagnose` states the result. `slow` ranks the differences between a slow launch and the best one.
+"""
+
+from bot.core.diagnosis.diagnose import answer, diagnose, diagnose_row
+from bot.core.diagnosis.launch_settings import split_command
+
+__all__ = ["answer", "diagnose", "diagnose_row", "split_command"]

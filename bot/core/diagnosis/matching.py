@@ -1,0 +1,219 @@
+"""Try the rules on what was kept of a log."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from bot.core.diagnosis.checks import CHECKS
+from bot.core.diagnosis.lines import LogLine
+from bot.core.diagnosis.phases import ARGUMENT_LINES, BENIGN, NOISE, WARNING_LEVEL, is_later, phase_at
+from bot.core.diagnosis.rule import Rule
+from bot.core.diagnosis.tracebacks import Traceback, find_tracebacks
+from bot.core.domain.launch import Phase
+
+#: lines before and after a match that count as near it
+NEAR_BEFORE = 40
+NEAR_AFTER = 14
+#: matches of one rule that are looked at
+MOST_MATCHES = 60
+#: a start-up error before the server came up (in the same log) was not what ended it
+STALE_PENALTY = 55
+WARNING_PENALTY = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A rule that applies: where, with which numbers, and how much it counts."""
+
+    rule: Rule
+    index: int
+    groups: Mapping[str, str]
+    weight: int
+    stale: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """A log made ready for rules: `lower` is its text in lower case with noise blanked, one entry per kept line."""
+
+    lines: Sequence[LogLine]
+    engine: str | None
+    command: str
+    #: kernel log and facts in lower case: searched by `also` and `never`
+    around: str
+    #: the same lines as `lines`, lower case, noise and argument lists blanked
+    lower_lines: list[str] = field(default_factory=list)
+    lower: str = ""
+    starts: list[int] = field(default_factory=list)
+    phases: list[Phase | None] = field(default_factory=list)
+    tracebacks: tuple[Traceback, ...] = ()
+    argument_lines: tuple[str, ...] = ()
+    benign: tuple[int, ...] = ()
+    #: index of the last line that shows the server up and serving; -1: never
+    ready_at: int = -1
+    furthest: Phase | None = None
+
+    def index_at(self, offset: int) -> int:
+        """Index of the line that holds an offset of `lower`."""
+        return bisect_right(self.starts, offset) - 1
+
+    def tail_index(self, count: int) -> int:
+        """Index of the first of the last `count` lines that are not blank."""
+        said = [i for i, line in enumerate(self.lines) if line.text.strip()]
+        return said[-min(count, len(said))] if said else 0
+
+    def near(self, index: int) -> str:
+        """Lower-case text of the traceback around a line and of its neighbours."""
+        first, last = max(0, index - NEAR_BEFORE), min(len(self.lower_lines), index + NEAR_AFTER)
+        owner = next((t for t in self.tracebacks if t.first <= index <= t.last), None)
+        if owner is not None:
+            frames = "\n".join(owner.frames).lower()
+            return frames + "\n" + "\n".join(self.lower_lines[owner.first : min(last, owner.last + NEAR_AFTER)])
+        for number in range(index - 1, first, -1):
+            if "server_args=" in self.lines[number].text:
+                first = number
+                break
+        return "\n".join(self.lower_lines[first:last])
+
+
+def make_context(
+    lines: Sequence[LogLine], *, engine: str | None, argv: Sequence[object], around: Iterable[str]
+) -> Context:
+    """Prepare a log for the rules."""
+    context = Context(
+        lines=lines,
+        engine=engine,
+        command=" ".join(str(word) for word in argv).lower(),
+        around="\n".join(around).lower(),
+    )
+    benign, arguments = [], []
+    phase: Phase | None = None
+    for index, line in enumerate(lines):
+        text = line.text.encode().lower().decode()
+        if BENIGN.search(text):
+            benign.append(index)
+        opened = phase_at(text)
+        if opened is not None and (phase is None or opened is Phase.SPAWNED or is_later(opened, phase)):
+            phase = opened
+        if opened in (Phase.READY, Phase.LISTENING):
+            context.ready_at = index
+        if phase is not None and (context.furthest is None or is_later(phase, context.furthest)):
+            context.furthest = phase
+        if ARGUMENT_LINES.search(text):
+            arguments.append(line.text)
+            text = ""
+        elif NOISE.search(text):
+            text = ""
+        context.lower_lines.append(text)
+        context.phases.append(phase)
+    context.lower = "\n".join(context.lower_lines)
+    offset = 0
+    for text in context.lower_lines:
+        context.starts.append(offset)
+        offset += len(text) + 1
+    context.benign, context.argument_lines = tuple(benign), tuple(arguments)
+    context.tracebacks = find_tracebacks(lines)
+    return context
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A rule's pattern, compiled once."""
+    return re.compile(pattern, re.MULTILINE)
+
+
+def matches(context: Context, rules: Iterable[Rule]) -> list[Match]:
+    """Every rule that applies, once each, at its best place; heaviest first, earliest first among equals."""
+    found = [match for rule in rules if (match := _best(context, rule)) is not None]
+    return sorted(found, key=lambda m: (-m.weight, m.index))
+
+
+def _best(context: Context, rule: Rule) -> Match | None:
+    if rule.engines and context.engine is not None and context.engine not in rule.engines:
+        return None
+    if rule.argv and not compiled(rule.argv).search(context.command):
+        return None
+    if rule.not_argv and compiled(rule.not_argv).search(context.command):
+        return None
+    best: Match | None = None
+    for match in _applying(context, rule):
+        if best is None or match.weight > best.weight:
+            best = match
+        if not match.stale and match.weight >= rule.weight:
+            break
+    return best
+
+
+def _applying(context: Context, rule: Rule) -> Iterator[Match]:
+    vetted = False
+    for count, match in enumerate(compiled(rule.pattern).finditer(context.lower)):
+        if count >= MOST_MATCHES:
+            return
+        index = context.index_at(match.start())
+        if not _place_fits(context, rule, index, match):
+            continue
+        if not vetted:
+            if not _surroundings_fit(context, rule):
+                return
+            vetted = True
+        yield _weighed(context, rule, index, _groups(context, match))
+
+
+def _place_fits(context: Context, rule: Rule, index: int, match: re.Match[str]) -> bool:
+    if "\n" in match.group():
+        return False
+    if rule.tail and index < context.tail_index(rule.tail):
+        return False
+    phase = context.phases[index]
+    if rule.phases and (phase or Phase.SPAWNED).value not in rule.phases:
+        return False
+    if rule.check and not CHECKS[rule.check]({k: v for k, v in match.groupdict().items() if v is not None}):
+        return False
+    if rule.near or rule.not_near:
+        near = context.near(index)
+        if rule.near and not compiled(rule.near).search(near):
+            return False
+        if rule.not_near and compiled(rule.not_near).search(near):
+            return False
+    return True
+
+
+def _surroundings_fit(context: Context, rule: Rule) -> bool:
+    if rule.also:
+        also = compiled(rule.also)
+        if not also.search(context.lower) and not also.search(context.around):
+            return False
+    if rule.never:
+        never = compiled(rule.never)
+        if never.search(context.lower) or never.search(context.around):
+            return False
+    return True
+
+
+def _groups(context: Context, match: re.Match[str]) -> dict[str, str]:
+    """Named groups with the case that the log has."""
+    start = context.index_at(match.start())
+    base, original = context.starts[start], context.lines[start].text
+    groups = {}
+    for name, value in match.groupdict().items():
+        if value is not None:
+            first, last = match.span(name)
+            groups[name] = original[first - base : last - base] if len(original) >= last - base else value
+    return groups
+
+
+def _weighed(context: Context, rule: Rule, index: int, groups: dict[str, str]) -> Match:
+    weight, stale = rule.weight, False
+    if not rule.survives and not rule.kind.startswith("slow") and rule.kind not in ("benign_warning", "health_lies"):
+        if index < context.ready_at and not _still_counts(context, rule, index):
+            weight, stale = weight - STALE_PENALTY, True
+        elif WARNING_LEVEL.search(context.lower_lines[index]):
+            weight -= WARNING_PENALTY
+    return Match(rule=rule, index=index, groups=groups, weight=weight, stale=stale)
+
+
+def _still_counts(context: Context, rule: Rule, index: int) -> bool:
+    """Whether an error before the last sign of life may still be the cause: the server was up already when it came."""
+    return context.phases[index] in (Phase.READY, Phase.LISTENING) and rule.weight >= 80

@@ -1,0 +1,167 @@
+"""Slow servers: nothing fails, the numbers say it. Weights stay below those of failures."""
+
+from bot.core.diagnosis.rule import Rule
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        kind="slow_spec",
+        weight=62,
+        pattern=r"accept(?:ance)?[_ ]len(?:gth)?\W+(?P<accept>\d+\.\d+)",
+        check="accept_none",
+        cause="The accept length is {accept}: the draft's tokens are not accepted, and every step still pays for "
+        "the draft.",
+        fix="Check that draft, algorithm and quantisation belong to this target; without that, serve without "
+        "speculation.",
+        alternatives=("spec_draft_mismatch", "kernel_fault"),
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=54,
+        pattern=r"accept(?:ance)?[_ ]len(?:gth)?\W+(?P<accept>\d+\.\d+)",
+        check="accept_low",
+        sure=False,
+        cause="The accept length is {accept}, little above 1: speculation costs more than it gives.",
+        alternatives=("slow_cuda_graph_off", "slow_after_upgrade"),
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=56,
+        pattern=r"(?:draft acceptance(?: rate)?|acceptance rate|accept rate)\W+(?P<rate>0\.\d+)",
+        check="rate_low",
+        sure=False,
+        cause="Only {rate} of the drafted tokens are accepted.",
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=52,
+        pattern=r"(?:with|without|no) (?:spec(?:ulati\w+)?|mtp|eagle\d?|draft|nextn|dflash)\b"
+        r"|(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b.{0,60}(?:slower|overhead|"
+        r"no (?:speed-?up|gain)|worse|regress|tok/s|tokens/s|tps|tpot)|(?:slower|tok/s|tokens/s|tps"
+        r"|tpot)\b.{0,60}(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b",
+        never=r"traceback \(most|error:",
+        sure=False,
+        cause="Speculation costs more than it gives for this load.",
+        alternatives=("slow_other", "slow_after_upgrade"),
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=50,
+        pattern=r"accept(?:ance)?[_ ]len(?:gth)?\W+(?P<accept>\d+\.\d+)",
+        also=r"throughput|tok/s|tokens/s|tps|latency",
+        never=r"fired up|startup complete|traceback \(most|server_args=",
+        sure=False,
+        cause="Accept lengths and speeds are reported together; the speculation is what differs.",
+        alternatives=("slow_other", "slow_after_upgrade"),
+    ),
+    Rule(
+        kind="slow_comm",
+        weight=64,
+        pattern=r"p2p (?:is )?(?:disabled|off|not (?:available|supported))|nccl_p2p_disable=1|nccl_p2p_level"
+        r"|custom[_ -]?all[_-]?reduce.{0,20}\b(?:off|disabled)|"
+        r"setup custom all-?reduce failed|lacks gpu p2p|without p2p|(?:falling|fall(?:s)?) back to (?:nccl|shm)|"
+        r"all[_-]?reduce.{0,60}(?:slow|ms\b|staged)|(?:topolog\w*|link|pcie).{0,40}\b(?:phb|sys|node)\b|no nvlink",
+        never=r"traceback \(most|peer access is not supported between",
+        sure=False,
+        cause="GPU-to-GPU traffic is staged through host memory or runs without the fast all-reduce.",
+        alternatives=("hang_nccl_p2p", "slow_gpu_clocks"),
+    ),
+    Rule(
+        kind="slow_comm",
+        weight=48,
+        pattern=r"pcie.{0,20}\b(?:x[148]|gen ?[12])\b|link width|narrower than|lnksta|max_link|pcie\.link",
+        never=r"traceback \(most",
+        sure=False,
+        cause="A GPU sits in a slot that is narrower than it could use.",
+        alternatives=("slow_gpu_clocks",),
+    ),
+    Rule(
+        kind="slow_cuda_graph_off",
+        weight=57,
+        pattern=r"decode batch.{0,200}cuda graph: false",
+        sure=False,
+        cause="Decode steps run without CUDA graphs (the batch is above the captured sizes, or graphs are off).",
+        overrides="cuda_graphs_on",
+        alternatives=("slow_spec",),
+    ),
+    Rule(
+        kind="slow_cuda_graph_off",
+        weight=52,
+        pattern=r"(?:cuda ?graphs?|cudagraphs?).{0,60}(?:disabled|off\b|not (?:used|captured|replayed|hit)|skipp"
+        r"|fall(?:s|ing)? back|eager|limit|max[_ -]?bs)|"
+        r"(?:batch|bs)(?: size)?.{0,12}(?:limit|cap)\b|--disable-cuda-graph|enforce[-_]eager|(?:falls?"
+        r"|falling) back to eager|eager mode",
+        never=r"traceback \(most|enforce eager set, disabling|possible solutions|out of memory",
+        sure=False,
+        cause="Decode runs (partly) without CUDA graphs.",
+        overrides="cuda_graphs_on",
+        alternatives=("slow_spec", "slow_other"),
+    ),
+    Rule(
+        kind="slow_gpu_clocks",
+        weight=60,
+        pattern=r"(?:power.{0,12})?limit\W{1,3}(?P<limit>[\d.]+) ?w \(default\W(?P<default>[\d.]+) ?w",
+        check="power_capped",
+        cause="The power limit is {limit} W instead of the card's {default} W.",
+        fix="Set the power limit back (nvidia-smi -pl) if cooling and supply allow it.",
+        alternatives=("slow_comm",),
+    ),
+    Rule(
+        kind="slow_gpu_clocks",
+        weight=63,
+        pattern=r"(?:clocks?|throttle)[_ ](?:event|throttle)?[_ ]?reasons?|thermal (?:slowdown|throttl)"
+        r"|\bthrottl\w+|(?:sm|graphics|core)(?:/graphics)? clock|hw[_ ]slowdown|"
+        r"power (?:cap|brak)|performance state\s*: p[2-9]|\bpstate\b|\bclocks?\.(?:sm|gr|current)|(?:stuck"
+        r"|locked) (?:at|in).{0,30}(?:mhz|p[2-8]|low[- ]power)",
+        never=r"traceback \(most",
+        sure=False,
+        cause="The GPU does not run at its clocks: temperature, a power cap, or a low-power state.",
+        fix="Look at nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load (the counters, not one instant); cool "
+        "it, lift the cap, or power-cycle.",
+    ),
+    Rule(
+        kind="slow_moe_config",
+        weight=50,
+        pattern=r"using default (?:fused )?moe (?:kernel )?config|moe (?:kernel )?config.{0,40}(?:not found"
+        r"|missing|sub-optimal)|tuned moe|moe (?:kernel )?config",
+        never=r"traceback \(most|fired up|startup complete|error:",
+        sure=False,
+        cause="There is no tuned MoE kernel config for this shape and GPU; often it changes little.",
+        fix="Measure before blaming it: tune the kernel for this shape and compare; look at graphs, clocks and "
+        "communication first.",
+        alternatives=("slow_other",),
+    ),
+    Rule(
+        kind="slow_after_upgrade",
+        weight=58,
+        pattern=r"(?:after|since) (?:the )?(?:upgrad|updat|version|v?\d+\.\d+)|regress(?:ion|ed)?\b|(?:slower"
+        r"|drops?|dropped|down|decreas\w*|fell) .{0,50}(?:than|from|since|after"
+        r"|vs\.?) .{0,20}v?\d+\.\d+\.\d+|"
+        r"v?\d+\.\d+\.\d+\S* .{0,80}(?:tok/s|tokens/s|tps|ms|req/s|s\b).{0,80}v?\d+\.\d+\.\d+|same (?:flags"
+        r"|command|config).{0,60}(?:slower|old|previous)",
+        never=r"traceback \(most|error:",
+        sure=False,
+        cause="The same launch is slower since a version changed.",
+        fix="Compare the two versions at equal load and equal flags in steady state; stay on the faster one and "
+        "report it.",
+        alternatives=("slow_spec", "slow_other"),
+    ),
+    Rule(
+        kind="slow_other",
+        weight=46,
+        pattern=r"generation throughput: (?P<speed>[\d.]+) tokens/s, running: (?P<requests>\d+) reqs",
+        check="crawling",
+        sure=False,
+        cause="{requests} request(s) and only {speed} tokens/s: far below what the GPU can do; host CPU or a "
+        "shared GPU are suspects.",
+        alternatives=("slow_gpu_clocks", "slow_cuda_graph_off"),
+    ),
+    Rule(
+        kind="slow_other",
+        weight=32,
+        pattern=r"\b(?:tok/s|tokens/s|tokens per second|tps|tpot|ttft|itl)\b",
+        never=r"traceback \(most|error|startup complete|fired up|listening on|decode batch|avg prompt throughput"
+        r"|tokens per second\)",
+        sure=False,
+        alternatives=("slow_after_upgrade", "slow_spec"),
+    ),
+)
