@@ -29,6 +29,8 @@ MAX_SESSIONS = 8
 MAX_STREAMS = 5
 _KEEPALIVE_S = 15
 _SPARE_TIMEOUT_S = 3.0
+#: the reader thread wakes at once when its socket closes
+_JOIN_S = 2.0
 _MLKEM = "mlkem768x25519-sha256"
 
 
@@ -75,8 +77,7 @@ class Connection:
 
     def close(self) -> None:
         """End the connection and everything on it."""
-        self.transport.close()
-        self._stream.close()
+        end(self.transport, self._stream)
 
     @contextlib.contextmanager
     def session(self, timeout_s: float, open_timeout_s: float) -> Iterator[paramiko.Channel]:
@@ -198,7 +199,7 @@ def open_transport(
             raise EOFError
         key = transport.get_remote_server_key()
     except (paramiko.SSHException, EOFError, OSError) as error:
-        _end(transport, stream)
+        end(transport, stream)
         raise _no_handshake(endpoint, stream, error) from error
     return transport, HostKey(key.get_name(), key.asbytes())
 
@@ -335,7 +336,10 @@ def _plain_kind(algorithm: str) -> str:
     return "ssh-rsa" if algorithm.startswith("rsa-sha2-") else algorithm
 
 
-def _end(transport: Transport | None, stream: Stream) -> None:
+def end(transport: Transport | None, stream: Stream) -> None:
+    """Close both and wait for the reader thread."""
     if transport is not None:
         transport.close()
     stream.close()
+    if transport is not None and transport.is_alive():
+        transport.join(_JOIN_S)

@@ -14,6 +14,9 @@ from bot.errors import BadInputError, PermanentError
 #: ssh itself stops at 16 levels of Include
 _MAX_INCLUDES = 16
 _MAX_JUMPS = 8
+#: both may end up in the shell line of a ProxyCommand; ssh refuses the same characters
+_ADDRESS = re.compile(r"(?!-)[\w.:%\[\]-]+")
+_USER = re.compile(r"(?!-)[^\s'`\";&<>|(){}$\\]+")
 _INCLUDE = re.compile(r"^\s*include(?:\s+|\s*=\s*)(.+?)\s*$", re.IGNORECASE)
 _BLOCK = re.compile(r"^\s*(?:host|match)(?:\s|=)", re.IGNORECASE)
 
@@ -60,21 +63,29 @@ class SshConfig:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._stamp: tuple[int, int] | None = None
-        self._config = paramiko.SSHConfig()
+        self._text = ""
+        self._routes: dict[Host, Route] = {}
 
     def route(self, host: Host) -> Route:
         """Machines to pass through and the host itself, in the order of logging in.
 
         Raises BadInputError when the config file cannot be read, PermanentError for a circle of jump hosts."""
-        config = self._read()
-        target = self._endpoint(config, host.address, user=host.user, port=host.port, name=host.name)
+        if self._refresh():
+            self._routes.clear()
+        route = self._routes.get(host)
+        if route is None:
+            route = self._routes[host] = self._find(host)
+        return route
+
+    def _find(self, host: Host) -> Route:
+        target = self._endpoint(host.address, user=host.user, port=host.port, name=host.name)
         if host.identity_file:
             files = (str(Path(host.identity_file).expanduser()), *target[0].identity_files)
             target = (replace(target[0], identity_files=files), target[1])
         jump = host.via if host.via is not None else target[1]
-        return (*self._jumps(config, jump, (host.name,)), target[0])
+        return (*self._jumps(jump, (host.name,)), target[0])
 
-    def _jumps(self, config: paramiko.SSHConfig, jump: str | None, seen: tuple[str, ...]) -> Route:
+    def _jumps(self, jump: str | None, seen: tuple[str, ...]) -> Route:
         """Endpoints of one ProxyJump value; the jump hosts of its first machine come before it."""
         if not jump or jump.lower() == "none":
             return ()
@@ -87,18 +98,25 @@ class SshConfig:
                     remedy="correct ProxyJump in ~/.ssh/config, or `via` of the host",
                     host=seen[0],
                 )
-            endpoint, further = self._endpoint(config, address, user=user, port=port, name=address)
+            endpoint, further = self._endpoint(address, user=user, port=port, name=address)
             if number == 0:
-                route.extend(self._jumps(config, further, (*seen, address)))
+                route.extend(self._jumps(further, (*seen, address)))
             route.append(endpoint)
         return tuple(route)
 
-    def _endpoint(
-        self, config: paramiko.SSHConfig, address: str, *, user: str | None, port: int | None, name: str
-    ) -> tuple[Endpoint, str | None]:
+    def _endpoint(self, address: str, *, user: str | None, port: int | None, name: str) -> tuple[Endpoint, str | None]:
         """The endpoint of one address or alias, and its own ProxyJump."""
+        if not _ADDRESS.fullmatch(address) or (user is not None and not _USER.fullmatch(user)):
+            raise BadInputError(
+                f"{name}: {user or ''}@{address} is no user and address that ssh takes",
+                remedy="correct the host in the inventory",
+                host=name,
+            )
         try:
-            found = config.lookup(address)
+            # what the inventory says comes first, so that it also reaches the %p and %r of a ProxyCommand
+            ours = f"Host *\nPort {port}\n" if port else ""
+            ours += f"Host *\nUser {user}\n" if user else ""
+            found = paramiko.SSHConfig.from_text(ours + self._text).lookup(address)
             configured_port = int(found.get("port", 22))
         except (paramiko.SSHException, ValueError, KeyError, ImportError) as error:
             raise BadInputError(
@@ -115,8 +133,8 @@ class SshConfig:
         endpoint = Endpoint(
             name=name,
             address=found.get("hostname", address),
-            port=port or configured_port,
-            user=user or found.get("user") or getpass.getuser(),
+            port=configured_port,
+            user=found.get("user") or getpass.getuser(),
             identity_files=files,
             identities_only=found.get("identitiesonly", "no").lower() == "yes",
             use_agent=found.get("identityagent", "").lower() != "none",
@@ -126,27 +144,24 @@ class SshConfig:
         )
         return endpoint, found.get("proxyjump")
 
-    def _read(self) -> paramiko.SSHConfig:
-        if self._path is None:
-            return self._config
+    def _refresh(self) -> bool:
+        """Read the file again if it changed; says whether it did."""
+        stamp, text = None, ""
         try:
-            status = self._path.stat()
-        except FileNotFoundError:
-            return paramiko.SSHConfig()
-        except OSError as error:
+            if self._path is not None and self._path.exists():
+                status = self._path.stat()
+                stamp = (status.st_mtime_ns, status.st_size)
+                if stamp == self._stamp:
+                    return False
+                text = "\n".join(_lines(self._path, self._path.parent, 0))
+                paramiko.SSHConfig.from_text(text)
+        except (OSError, paramiko.SSHException) as error:
             raise BadInputError(
-                f"{self._path} cannot be read: {error}", remedy=f"make {self._path} readable"
+                f"{self._path} cannot be read: {error}", remedy=f"correct {self._path}; `ssh -G HOST` checks it"
             ) from error
-        stamp = (status.st_mtime_ns, status.st_size)
-        if stamp != self._stamp:
-            try:
-                self._config = paramiko.SSHConfig.from_text("\n".join(_lines(self._path, self._path.parent, 0)))
-            except (OSError, paramiko.SSHException) as error:
-                raise BadInputError(
-                    f"{self._path} cannot be read: {error}", remedy=f"correct {self._path}; `ssh -G HOST` checks it"
-                ) from error
-            self._stamp = stamp
-        return self._config
+        changed = stamp != self._stamp
+        self._stamp, self._text = stamp, text
+        return changed
 
 
 def _lines(path: Path, base: Path, depth: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from bot.adapters.ssh.connection import (
     Connection,
     NotStartedError,
     Transport,
+    end,
     keep_alive,
     log_in,
     open_transport,
@@ -197,15 +198,13 @@ class SshRemote:
             log_in(endpoint, transport, self._identities)
             keep_alive(transport)
         except BaseException:
-            transport.close()
-            stream.close()
+            end(transport, stream)
             raise
         return Connection(endpoint, transport, stream)
 
     def _shown_key(self, route: Route) -> HostKey:
         transport, key, stream = self._greet(route)
-        transport.close()
-        stream.close()
+        end(transport, stream)
         return key
 
     def _greet(self, route: Route) -> tuple[Transport, HostKey, Stream]:
