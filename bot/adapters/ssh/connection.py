@@ -29,6 +29,8 @@ MAX_SESSIONS = 8
 MAX_STREAMS = 5
 _KEEPALIVE_S = 15
 _SPARE_TIMEOUT_S = 3.0
+#: time that a host may take to notice that a session of ours has ended
+_CLEAR_UP_S = 2.0
 #: the reader thread wakes at once when its socket closes
 _JOIN_S = 2.0
 _MLKEM = "mlkem768x25519-sha256"
@@ -152,6 +154,7 @@ class Connection:
 
     def _open_session(self, timeout_s: float, open_timeout_s: float) -> paramiko.Channel:
         deadline = time.monotonic() + timeout_s
+        refused_alone_since: float | None = None
         while True:
             try:
                 return self.transport.open_channel("session", timeout=open_timeout_s)
@@ -159,25 +162,36 @@ class Connection:
                 refused = isinstance(error, paramiko.ChannelException) or "Unable to open channel" in str(error)
                 if not refused or not self.alive:
                     raise NotStartedError(str(error)) from error
-                self._wait_for_another(deadline, error)
+                now = time.monotonic()
+                if self._wait_for_another(deadline - now, error):
+                    refused_alone_since = None
+                    continue
+                # the host may still be clearing up after our last session
+                refused_alone_since = refused_alone_since or now
+                if now - refused_alone_since > _CLEAR_UP_S:
+                    raise PermanentError(
+                        f"{self.endpoint.name}: its sshd opens no session ({error})",
+                        remedy="is MaxSessions 0 in /etc/ssh/sshd_config, or is the account restricted?",
+                        host=self.endpoint.name,
+                    ) from error
 
-    def _wait_for_another(self, deadline: float, error: Exception) -> None:
-        """The host allows fewer sessions than we thought: learn the limit and wait until one of ours ends."""
+    def _wait_for_another(self, timeout_s: float, error: Exception) -> bool:
+        """The host allows fewer sessions than we thought: learn the limit and wait until one of ours ends.
+
+        False, after a moment, when there is none to wait for. Raises CommandTimeoutError."""
         with self._slots:
             others = self._sessions - 1
             if others < 1:
-                raise PermanentError(
-                    f"{self.endpoint.name}: its sshd opens no session ({error})",
-                    remedy="is MaxSessions 0 in /etc/ssh/sshd_config, or is the account restricted?",
-                    host=self.endpoint.name,
-                ) from error
+                self._slots.wait(_CLEAR_UP_S / 40)
+                return False
             self._limit = max(1, min(self._limit, others))
-            if not self._slots.wait_for(lambda: self._sessions - 1 < others, max(0.0, deadline - time.monotonic())):
-                raise CommandTimeoutError(
-                    f"{self.endpoint.name}: its sshd allows no further session; this command was not started",
-                    remedy="try again, or raise MaxSessions in /etc/ssh/sshd_config there",
-                    host=self.endpoint.name,
-                ) from error
+            if self._slots.wait_for(lambda: self._sessions - 1 < others, max(0.0, timeout_s)):
+                return True
+        raise CommandTimeoutError(
+            f"{self.endpoint.name}: its sshd allows no further session; this command was not started",
+            remedy="try again, or raise MaxSessions in /etc/ssh/sshd_config there",
+            host=self.endpoint.name,
+        ) from error
 
 
 def open_transport(
