@@ -27,6 +27,19 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TypedFlag:
+    """One flag as it stands in a command line."""
+
+    #: with its dashes, without "=value"
+    spelling: str
+    #: canonical, else the spelling without dashes
+    name: str
+    #: False when this engine has no such flag in any known version
+    known: bool
+    value: str | bool | list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """An engine's command line, read. `flags`: canonical name -> text, True for a switch, False for the --no- half of a
     pair, a list of texts for several values."""
@@ -90,6 +103,12 @@ class Engine(Protocol):
     def parse(self, argv: Sequence[str]) -> CommandLine:
         """Read a command line. Never raises for odd flags: they end up in `stray` or under their own name."""
 
+    def typed(self, argv: Sequence[Any]) -> tuple[TypedFlag, ...]:
+        """The flags of a command line as they were typed, in order."""
+
+    def flag(self, name: str) -> Flag | None:
+        """What is known of a canonical flag."""
+
     def canonical(self, flag: str) -> str | None:
         """Canonical name of a flag as typed ("--tp" -> "tp-size"), or None when it is no flag of this engine."""
 
@@ -115,6 +134,9 @@ class Engine(Protocol):
 
     def gpus_needed(self, line: CommandLine) -> int | None:
         """GPUs of one host that the launch takes; None: as many as it sees."""
+
+    def first_gpu(self, line: CommandLine) -> int:
+        """Which of the visible GPUs is the first that the launch takes."""
 
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """MiB of one GPU that weights, KV cache and the rest may take, and the arithmetic in words."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import Flag
+from bot.core.domain.engine import Flag, TypedFlag
 
 Value = str | bool | list[str]
 
@@ -172,6 +172,13 @@ class FlagIndex:
             if kind != "list":
                 break
         return tuple(text[start:end])
+
+    def typed(self, words: Sequence[Word]) -> tuple[TypedFlag, ...]:
+        """The flags as typed, in order."""
+        return tuple(
+            TypedFlag(spelling=one.spelling, name=one.name, known=one.known, value=one.value)
+            for one in self.read(words)[0]
+        )
 
     def flags(self, occurrences: Sequence[Occurrence]) -> dict[str, Value]:
         """Canonical name -> value; of a flag given twice the last counts, unless it collects."""

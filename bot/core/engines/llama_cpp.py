@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
 from bot.core.engines import _llama_cpp_log, _llama_cpp_rules
@@ -100,6 +100,13 @@ class LlamaCpp:
             port=int(port) if isinstance(port, str) and port.isdigit() else None,
         )
 
+    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
+        length = _PROGRAM.search([str(word) for word in argv])
+        return _INDEX.typed(tuple(argv)[length:])
+
+    def flag(self, name: str) -> Flag | None:
+        return _INDEX.by_name.get(name.split(".", 1)[0])
+
     def canonical(self, flag: str) -> str | None:
         found = _INDEX.look_up(flag)
         return found[0] if found else None
@@ -163,6 +170,9 @@ class LlamaCpp:
             return 0
         devices = line.flags.get("device")
         return len(devices.split(",")) if isinstance(devices, str) else None
+
+    def first_gpu(self, line: CommandLine) -> int:
+        return 0
 
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """All that is free but a margin: --fit shrinks what is not given to leave --fit-target MiB."""

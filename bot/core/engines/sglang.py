@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
 from bot.core.engines import _sglang_log, _sglang_rules
@@ -105,6 +105,13 @@ class Sglang:
             port=int(port) if isinstance(port, str) and port.isdigit() else None,
         )
 
+    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
+        length = _PROGRAM.search([str(word) for word in argv])
+        return _INDEX.typed(tuple(argv)[length:])
+
+    def flag(self, name: str) -> Flag | None:
+        return _INDEX.by_name.get(name.split(".", 1)[0])
+
     def canonical(self, flag: str) -> str | None:
         found = _INDEX.look_up(flag.split("=", 1)[0])
         return found[0] if found else None
@@ -174,6 +181,9 @@ class Sglang:
         )
         replicas = 1 if line.flags.get("enable-dp-attention") is True else dp
         return max(1, tp * pp * replicas // nodes)
+
+    def first_gpu(self, line: CommandLine) -> int:
+        return whole_number(line.flags.get("base-gpu-id")) or 0
 
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """--mem-fraction-static is the share, of what is free at start, for weights and KV pool."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
 from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
 from bot.core.engines import _vllm_log, _vllm_rules
@@ -108,6 +108,13 @@ class Vllm:
             port=int(port) if isinstance(port, str) and port.isdigit() else None,
         )
 
+    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
+        length = _PROGRAM.search([str(word) for word in argv])
+        return _INDEX.typed(tuple(argv)[length:])
+
+    def flag(self, name: str) -> Flag | None:
+        return _INDEX.by_name.get(name.split(".", 1)[0])
+
     def canonical(self, flag: str) -> str | None:
         found = _INDEX.look_up(flag.split("=", 1)[0])
         return found[0] if found else None
@@ -176,6 +183,9 @@ class Vllm:
             )
         )
         return max(1, (tp or 1) * (pp or 1) * (local or dp or 1) // (nodes or 1))
+
+    def first_gpu(self, line: CommandLine) -> int:
+        return 0
 
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """--gpu-memory-utilization is the share of the whole card for everything; it must be free at start."""

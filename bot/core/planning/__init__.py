@@ -1,1 +1,31 @@
-"""One planner per operation: revision and facts to a Plan or Refusals."""
+"""One planner per operation: values in, a Plan or a Refusal out. Nothing here runs or reads anything.
+
+plan_start, plan_restart    revision + overrides + readings + checks -> Plan | Refusal
+plan_stop                   what runs + readings -> Plan | Refusal
+derived_revision            the revision that a start with overrides launches
+probe_target                what to look at on a host before planning
+changed_since               what a plan relied on that is no longer so
+"""
+
+from bot.core.planning.relied_on import changed_since, relied_on
+from bot.core.planning.revision import derived_revision, probe_target
+from bot.core.planning.runner import choose_runner
+from bot.core.planning.situation import Check, Running, Situation
+from bot.core.planning.start import StartRequest, plan_restart, plan_start, unit_name
+from bot.core.planning.stop import plan_stop
+
+__all__ = [
+    "Check",
+    "Running",
+    "Situation",
+    "StartRequest",
+    "changed_since",
+    "choose_runner",
+    "derived_revision",
+    "plan_restart",
+    "plan_start",
+    "plan_stop",
+    "probe_target",
+    "relied_on",
+    "unit_name",
+]

@@ -1,0 +1,147 @@
+"""What preflight checks judge: the launch as it would be, and the host as it was read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.core.domain.catalog import LaunchRecord, Revision
+from bot.core.domain.engine import CommandLine, Engine
+from bot.core.domain.finding import Finding, Judgement
+from bot.core.domain.host import Host
+from bot.core.domain.reading import Known, Reading, Unknown
+from bot.core.facts import HostFacts, engine_version, gpus
+from bot.core.facts._processes import Process
+from bot.core.facts.gpus import Gpu
+
+#: units that Relaunch started
+OUR_UNITS = "relaunch-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A launch that runs on the host: one of ours, or one that was found there (`launch` None)."""
+
+    #: without ".service"; None: a process without a unit
+    unit: str | None
+    pid: int | None = None
+    port: int | None = None
+    launch: LaunchRecord | None = None
+
+    @property
+    def what(self) -> str:
+        """Config or unit or pid, for people."""
+        if self.launch is not None:
+            return f"{self.launch.config} (launch {self.launch.number})"
+        return self.unit or f"process {self.pid}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """One launch on one host, before it is made."""
+
+    host: Host
+    engine: Engine
+    revision: Revision
+    line: CommandLine
+    facts: HostFacts
+    running: tuple[Running, ...] = ()
+    #: what the plan stops first: it holds no port, GPU or memory against the launch
+    replaces: tuple[Running, ...] = ()
+    #: newest launch that became ready with this config, for comparison
+    proven: LaunchRecord | None = None
+    #: the revision that launch ran
+    proven_revision: Revision | None = None
+
+    @property
+    def port(self) -> int:
+        """Port that the server will listen on."""
+        return self.line.port if self.line.port is not None else self.engine.default_port
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The launch's environment; secrets read "<secret>"."""
+        return {name: str(value) for name, value in self.revision.env}
+
+    def is_replaced(self, process: Process) -> bool:
+        """Whether the plan itself stops this process first."""
+        return any(_holds(one, process) for one in self.replaces)
+
+    def is_ours(self, process: Process) -> bool:
+        """Whether Relaunch started this process."""
+        unit = process.unit or ""
+        return unit.startswith(OUR_UNITS) or any(
+            one.launch is not None and _holds(one, process) for one in self.running
+        )
+
+    def engine_version(self) -> str | None:
+        """Installed engine version, where it is known."""
+        reading = self.facts.reading(engine_version.FACT)
+        return reading.value.version if isinstance(reading, Known) else None
+
+    def wanted_gpus(self) -> Reading[tuple[Gpu, ...]]:
+        """The GPUs that the launch will take, in its own order; fewer than it needs when the host has fewer."""
+        reading = self.facts.reading(gpus.FACT)
+        if isinstance(reading, Unknown):
+            return reading
+        visible = visible_gpus(reading.value, self.environment.get("CUDA_VISIBLE_DEVICES"))
+        needed = self.engine.gpus_needed(self.line)
+        first = self.engine.first_gpu(self.line)
+        return Known(visible if needed is None else visible[first : first + needed])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One preflight check. `judge` gives its findings, none where it does not apply."""
+
+    judge: Callable[[Situation], tuple[Finding, ...]]
+    #: names of the facts it reads
+    needs: tuple[str, ...] = field(default=())
+
+
+def visible_gpus(all_gpus: tuple[Gpu, ...], devices: str | None) -> tuple[Gpu, ...]:
+    """What CUDA_VISIBLE_DEVICES leaves: indices or UUIDs (beginnings count), ending at the first that is none."""
+    if devices is None:
+        return all_gpus
+    chosen = []
+    for word in (part.strip() for part in devices.split(",")):
+        found = [gpu for gpu in all_gpus if word and (str(gpu.index) == word or gpu.uuid.startswith(word))]
+        if len(found) != 1:
+            break
+        chosen.append(found[0])
+    return tuple(chosen)
+
+
+def finding(check: str, judgement: Judgement, summary: str, *evidence: str, remedy: str = "") -> Finding:
+    """A finding with its evidence as separate lines."""
+    return Finding(check=check, judgement=judgement, summary=summary, evidence=evidence, remedy=remedy)
+
+
+def unknown(check: str, what: str, reason: str, *, remedy: str = "") -> tuple[Finding, ...]:
+    """One finding that something could not be looked at."""
+    return (finding(check, Judgement.UNKNOWN, f"{what}: not known", reason, remedy=remedy),)
+
+
+def age(seconds: int | None) -> str:
+    """ "3 d 4 h", "5 h 12 min", "40 s"; "age not known"."""
+    if seconds is None:
+        return "age not known"
+    for unit, size, smaller, inner in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "", 1)):
+        if seconds >= size:
+            rest = seconds % size // inner
+            return f"{seconds // size} {unit}" + (f" {rest} {smaller}" if rest and smaller else "")
+    return f"{seconds} s"
+
+
+def who(process: Process) -> str:
+    """A process in one line: pid, owner, age, unit or container, command."""
+    parts = [f"pid {process.pid}", process.owner or "owner not visible", age(process.age_s)]
+    if process.unit:
+        parts.append(process.unit)
+    elif process.container:
+        parts.append(f"container {process.container}")
+    return ", ".join(parts) + f": {(process.command or 'command not visible')[:160]}"
+
+
+def _holds(one: Running, process: Process) -> bool:
+    if one.unit is not None and process.unit is not None:
+        return process.unit.removesuffix(".service") == one.unit.removesuffix(".service")
+    return one.pid is not None and one.pid in (process.pid, process.parent_pid)
