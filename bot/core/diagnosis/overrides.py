@@ -73,7 +73,7 @@ def _memory_down(groups: Groups, settings: Settings, engine: str | None) -> Over
     step = 0.05
     wanted = _n(groups, "tried")
     if wanted and total:
-        if groups.get("triedunit", "gib") == "mib":
+        if groups.get("triedunit", "").lower() == "mib":
             wanted /= 1024
         step = max(step, math.ceil((wanted * 1.5 / total) * 100) / 100)
     return {"memory_fraction": round(max(0.3, now - step), 2)}

@@ -141,7 +141,7 @@ RULES: tuple[Rule, ...] = (
         kind="gpu_memory_unbalanced",
         weight=97,
         pattern=r"memory capacity is unbalanced",
-        never=r"eagleworker|draft_worker|draftworker|dflash",
+        not_near=r"eagleworker|draft_worker|draftworker|eagle_worker|dflash",
         cause="The ranks see different amounts of free memory: another process is on one of the GPUs.",
         overrides="",
     ),
