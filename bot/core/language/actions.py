@@ -1,0 +1,95 @@
+"""Which action a request's verb means, with its particle and object."""
+
+import re
+
+from bot.core.domain.command import Intent
+from bot.core.language import lexicon as lex
+from bot.core.language.speech import Act
+
+_WEAK_STOP = frozenset("end close drop remove cut clear free quit drain murder".split())
+_WEAK_START = frozenset("get have put set bring kick turn switch power light crank warm open execute begin prepare fetch pull roll spin fire stand wake take give".split())
+_RUN_NOUNS = re.compile(
+    r"\b(?:bench(?:mark)?s?|load ?test|stress ?test|speed ?test|perf(?:ormance)? ?test|throughput test|health ?-?check|healthcheck|scan|discovery|comparison|diff|report|checks?|measurement|status|test|tests)\b"
+)
+_CANCEL_NOUNS = frozenset("benchmark bench launch start restart scan test measurement operation deploy deployment rollout countdown approval request plan process that".split())
+
+
+def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent | None:
+    """START, STOP, RESTART, CHANGE or CANCEL, else None. `target`: a name, host, "everything" or a pronoun with a thread."""
+    words = act.clause.words[act.at + 1 :]
+    verb, text = act.verb, " ".join(act.clause.words[act.at + 1 :])
+    if act.kind == "desire":
+        return _desired(act)
+    if verb in lex.CANCEL_VERBS or (verb == "forget" and words[:1] in (["it"], ["that"], ["about"], ["the"])) or (verb == "drop" and words[:1] in (["it"], ["that"]) and not overrides):
+        return Intent.CANCEL
+    particle = _particle(verb, words)
+    if verb in lex.RESTART_VERBS:
+        return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
+    if verb in ("give", "do") and re.search(r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text):
+        return Intent.RESTART
+    if verb == "kick" and not particle:
+        return Intent.RESTART
+    if verb in ("turn", "switch", "power") and re.search(r"\boff and (?:back )?on\b", text):
+        return Intent.RESTART
+    if verb in lex.SWITCH_VERBS and _switches(verb, words, particle):
+        return Intent.RESTART
+    if particle == "down" and verb in lex.PARTICLE_STOP | lex.STOP_VERBS | {"put"}:
+        return Intent.STOP
+    if verb in lex.STOP_VERBS and (verb not in _WEAK_STOP or (target and not overrides)):
+        return Intent.CANCEL if words and set(words) & _CANCEL_NOUNS and set(words) <= _CANCEL_NOUNS | lex.FILLERS and "everything" not in words and not target else Intent.STOP
+    if verb in lex.START_VERBS | lex.PARTICLE_START and _starts(verb, words, text, particle, target):
+        if thread and overrides and not target and verb in ("run", "start", "launch", "serve", "use", "load", "deploy", "get", "bring"):
+            return Intent.CHANGE
+        return Intent.START
+    if (verb in lex.CHANGE_VERBS or verb in _WEAK_START) and (overrides or (target and verb in ("use", "try", "apply"))):
+        return Intent.CHANGE
+    return None
+
+
+def _particle(verb: str, words: list[str]) -> str:
+    """"up" or "down" for the particle that goes with the verb, or ""."""
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word in lex.PARTICLES_DOWN and not (word == "down" and following in ("to", "from")) or (word == "down" and verb in ("take", "bring", "shut")):
+            return "down"
+        if word in lex.PARTICLES_UP:
+            if word == "on" and at and following and following not in ("on", "please", "again", "at", "with", "now", "and"):
+                continue
+            if word == "up" and following in ("to",) or (word == "back" and following == "to"):
+                continue
+            return "up"
+        if word in lex.PARTICIPLE_START and verb in ("get", "have", "bring", "put", "see"):
+            return "up"
+    return ""
+
+
+def _switches(verb: str, words: list[str], particle: str) -> bool:
+    """From one thing to another: there is a "to", "with", "for" or "back" behind the verb."""
+    if verb in ("go", "roll", "return"):
+        return "back" in words[:2] or "to" in words[:2] and verb == "return"
+    if verb in ("rollback", "revert", "downgrade"):
+        return True
+    if verb in ("switch", "flip") and particle == "down":
+        return False
+    return bool({"to", "with", "for", "over", "by", "from", "onto", "into", "back"} & set(words)) or verb in ("switch", "swap", "flip") and bool(words)
+
+
+def _starts(verb: str, words: list[str], text: str, particle: str, target: bool) -> bool:
+    if _RUN_NOUNS.search(text) and re.match(r"(?:(?:a|an|the|another|quick|new|some|full|short|me|us|on|single|stream|decode|proper|small) )*" + _RUN_NOUNS.pattern.lstrip(r"\b"), text):
+        return False
+    if verb in _WEAK_START:
+        placed = bool({"on", "onto"} & set(words)) and verb in ("put", "get", "have", "set", "stand", "roll", "open")
+        return (particle == "up" or placed) and target
+    return True
+
+
+def _desired(act: Act) -> Intent | None:
+    """"i would like X running on Y": by the participle, or by the place."""
+    words = act.clause.words[act.at :]
+    if set(words) & lex.PARTICIPLE_RESTART:
+        return Intent.RESTART
+    if set(words) & (lex.PARTICIPLE_STOP - {"off"}) or "off" in words[1:]:
+        return Intent.STOP
+    if set(words) & (lex.PARTICIPLE_START | {"on", "asap", "please", "again"}):
+        return Intent.START
+    return None

@@ -1,0 +1,138 @@
+"""Tokens to clauses: split at punctuation, at words that open a side sentence, and before a further request."""
+
+from bot.core.language import lexicon as lex
+from bot.core.language.tokens import Clause, Token
+
+_ENDS = frozenset(". ! ? ; ...".split())
+_BREAKS = frozenset(", : ( ) — ; - |".split())
+_REASON = frozenset("because".split())
+_CONDITION = frozenset("if unless until till while whilst once after before whenever".split())
+_CONTRAST = frozenset("but though although however except".split())
+#: after these words a pronoun opens a side sentence
+_WITH_SUBJECT = frozenset("since as so cause that for and or when where".split())
+_PRONOUNS = frozenset("i we it they he she you there someone somebody people users everyone".split())
+_VERBS = (
+    lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.SWITCH_VERBS | lex.READ_VERBS
+) | lex.SAVE_VERBS | frozenset("use try make cancel post send run set change please can could".split())
+#: verbs that are nouns as often: after "and" they open a request only with an object behind them
+_NOUNY = frozenset(
+    "load host process run test tests report status log logs launch profile watch cut call name pin tag note set use "
+    "count print view record question label mark drop put power clear free close end store get have light roll open stream"
+    .split()
+)
+
+
+def split(tokens: list[Token]) -> list[Clause]:
+    """Clauses in order, without their marks."""
+    clauses: list[Clause] = []
+    current: list[Token] = []
+    link, sentence = "", 0
+
+    def flush(end: str, next_link: str) -> None:
+        nonlocal current, link, sentence
+        if current:
+            clauses.append(Clause(current, link=link, end=end, sentence=sentence))
+            current = []
+            link = next_link
+        elif clauses and end in _ENDS:
+            clauses[-1].end = end
+        if end in _ENDS or end == "\n":
+            sentence += 1
+            link = ""
+
+    for at, token in enumerate(tokens):
+        if token.kind == "newline":
+            flush("\n", "")
+        elif token.kind == "mark":
+            if token.text in _ENDS:
+                flush(token.text, "")
+            elif token.text == "," and _between_numbers(tokens, at):
+                current.append(token)
+            elif token.text in _BREAKS:
+                flush(token.text, token.text)
+            elif token.text in ("=", "&", "*"):
+                current.append(token)
+        else:
+            opened = _opens(tokens, at, current)
+            if opened:
+                flush("", token.text)
+                if opened == "skip":
+                    link = token.text
+                    continue
+                link = token.text
+            current.append(token)
+    flush("", "")
+    return clauses
+
+
+def _between_numbers(tokens: list[Token], at: int) -> bool:
+    return 0 < at < len(tokens) - 1 and tokens[at - 1].text.isdigit() and tokens[at + 1].text[:1].isdigit()
+
+
+def _opens(tokens: list[Token], at: int, current: list[Token]) -> str:
+    """Whether a new clause begins at this token: "" no, "keep" with it, "skip" after it."""
+    word = tokens[at].text
+    following = [t for t in tokens[at + 1 : at + 5] if t.kind not in ("mark", "newline")]
+    after = following[0].text if following else ""
+    second = following[1].text if len(following) > 1 else ""
+    if tokens[at].span is not None:
+        return ""
+    if word in _REASON or word in _CONTRAST:
+        return "skip"
+    if word in _CONDITION and current and not _last_time(word, after, current):
+        return "keep"
+    if word in _WITH_SUBJECT and after in _PRONOUNS and current:
+        if word == "that" and current[-1].text not in lex.START_VERBS:
+            return ""  # "the config that we had": part of the name
+        if word == "as" and after == "it" and second == "was":
+            return ""
+        if word in ("and", "or", "that", "for") and not _finite(second):
+            return ""
+        return "keep" if word in ("when", "where") else "skip"
+    if word in ("and", "then", "&") and current:
+        while after in ("then", "also", "please", "just", "now", "finally", "maybe", "again") and len(following) > 1:
+            following = following[1:]
+            after = following[0].text
+            second = following[1].text if len(following) > 1 else ""
+        if after in _VERBS and (after not in _NOUNY or second in lex.FILLERS or word == "then"):
+            return "skip"
+        if after in ("do", "not", "never") and second in ("not", *_VERBS):
+            return "skip"
+        if after in ("stopped", "started", "restarted", "killed") and current:
+            return "skip"
+    if word in _PRONOUNS and len(current) > 1 and (_finite(after) or after in _SUBJECT_VERBS):
+        return "" if _part_of_question(current) else "keep"
+    return ""
+
+
+_SUBJECT_VERBS = frozenset(
+    "need want think have hang hangs keep see get am just do know hope guess believe wish still already really also "
+    "never always only forgot said told heard saw tried found suspect".split()
+)
+
+
+def _finite(word: str) -> bool:
+    return word in lex.FINITE or word in lex.PAST_FORMS or word in _SUBJECT_VERBS
+
+
+def _part_of_question(current: list[Token]) -> bool:
+    """"when did we", "what can i", "should we", "if it": the pronoun is the subject of what is there."""
+    last = current[-1].text
+    return (
+        last in lex.COPULA
+        or last in lex.HYPOTHETICAL
+        or last in ("can", "do", "did", "does", "will", "that", "what", "which", "if", "when", "whether", "why", "how")
+        or last in ("until", "once", "after", "before", "while", "because", "since", "as", "so", "than", "like", "or")
+        or last in ("and", "us", "not", "where", "who", "unless", "whenever", "config", "one")
+        or (last in ("let", "make", "have", "get", "stop", "start", "restart", "kill", "bring", "take", "with"))
+    )
+
+
+def _last_time(word: str, after: str, current: list[Token]) -> bool:
+    """"same as before", "what we had before the upgrade", "after that": the word looks back, it sets no condition."""
+    if word in ("before", "after"):
+        before = {t.text for t in current}
+        return bool(before & {"same", "had", "as", "like", "ran", "from", "used", "config", "setup", "what", "day", "the"}) and (
+            not after or after not in _PRONOUNS
+        )
+    return False

@@ -1,0 +1,288 @@
+"""What a clause does: asks for something, asks a question, denies, supposes, reports. Only a request may act."""
+
+import re
+from dataclasses import dataclass
+
+from bot.core.language import lexicon as lex
+from bot.core.language.tokens import Clause
+
+#: kinds: "request", "wish" (a request that is confirmed first), "desire" (wants a state), "question", "negated",
+#: "hypothetical", "past", "own_plan", "condition", "statement", "fragment", "social", "joke"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A clause and its kind. `at`: place of the verb, or of the first word after the frame."""
+
+    kind: str
+    clause: Clause
+    verb: str = ""
+    at: int = 0
+
+
+ACTION_VERBS = (
+    (lex.START_VERBS - {"get", "have", "put", "set", "open", "begin", "prepare", "execute", "light", "turn", "switch", "power"})
+    | (lex.STOP_VERBS - {"end", "close", "drop", "remove", "cut", "clear", "free", "quit"}) | lex.RESTART_VERBS
+)  # fmt: skip
+ALL_VERBS = (
+    lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS
+    | lex.CHANGE_VERBS | lex.READ_VERBS | lex.SAVE_VERBS | lex.SCHEDULE_VERBS | lex.END_VERBS | lex.CANCEL_VERBS
+    | frozenset({"leave", "forget", "wait", "help", "hold", "learn", "explain", "dont"})
+)  # fmt: skip
+
+_POLITE = r"(?:(?:please|kindly|just|quickly|maybe|possibly|also|now|again|perhaps|simply|then|finally|pretty|still) )*"
+_NEGATED = re.compile(
+    _POLITE
+    + r"(?:(?:do not|never ever|never|not|let us not|let us please not|(?:there is )?no (?:need|reason) (?:to|for)|no more"
+    r"|(?:you|we|i|one|nobody|no one|they|people|someone|somebody) (?:should|must|need|can|could|would|may|might|better|had better|will|do|shall)"
+    r" (?:not|never)(?: to| have to| need to| ever)?|nobody (?:should|must|may)|no one (?:should|must|may)"
+    r"|(?:i|we) (?:do not|would not|did not|will not|can not) (?:want|need|like|think|believe|have)(?: you| us| anyone)?(?: to)?"
+    r"|better not|avoid|hold off(?: on)?|refrain from|(?:can|could|would|will) you (?:please )?not"
+    r"|make sure (?:you |we |that you |that |to )?(?:do not|not to|not|never|nobody|no one)|under no circumstances|dare)"
+    r" )" + _POLITE
+)  # fmt: skip
+_FORGET = re.compile(r"(?:please )?(?:do not|never) forget to |remember to |(?:can you )?remind (?:me|us) to ")
+_REQUEST = re.compile(
+    r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?"
+    r"|(?:i|we) would (?:like|love|appreciate|prefer)(?: for)?(?: you)? to|(?:i|we) (?:want|need|wish)(?: for)? you to|i (?:want|wish) to"
+    r"|i would (?:like|love) to|we would (?:like|love) to|let us|let me|go ahead(?: and)?|go and|feel free to|be so (?:kind|good)(?: as)?(?: to| and)?"
+    r"|be a dear and|do (?:me|us) a favou?r(?: and)?|help (?:me|us)(?: to)?|try to|(?:is there )?any chance (?:that )?(?:you|we) (?:can|could|might)"
+    r"|you please|i (?:am going to need|need|ask|beg) you to|it would be (?:nice|great|good|lovely|awesome|cool) if you (?:could|can|would)"
+    r"|would be (?:nice|great|good|lovely|awesome|cool) if you (?:could|can|would)|i was wondering if you (?:could|can|would)|i wonder if you (?:could|can)"
+    r"|i would be (?:grateful|happy|glad) if you (?:could|can|would)|we are ready to|ready to|how about you|may i ask you to|can i ask you to|could i ask you to"
+    r"|(?:can|could|may) (?:i|we) (?:please )?have you|i would like you to|please do|time for you to|your job is to|you need to|you have to|be sure to|make sure to|make sure you"
+    r"|if (?:you can|possible|you could|you do not mind|you would|you have time|its ok|it is ok|that is ok)(?: please)?) "
+)  # fmt: skip
+_GERUND_REQUEST = re.compile(r"(?:(?:would|do) you (?:please |kindly )?mind|mind|how about you(?: start)?) ")
+_WISH = re.compile(
+    r"(?:(?:can|could|would|will) (?:someone|somebody|anyone|anybody|one of you|some one|the bot)(?: here| please)?|you (?:can|may|might|should|could)(?: now| safely| just)?"
+    r"|(?:we|i) (?:need|have|ought|must|got|have got|really need|really have|want|would want|still need|still have)(?: to)?|we must|i must|it is time to|time to"
+    r"|(?:is it|would it be) possible (?:for you )?to|someone (?:please )?|somebody (?:please )?|anyone (?:please )?) "
+)
+_MAYBE = re.compile(
+    r"(?:(?:can|could|may|should|shall|must|might|would|do|did|will|are|am) (?:i|we|they|he|she|it|one)(?: (?:need|have|be|want|going|better|really|just|maybe|also|all|not))*(?: to)?(?: (?:able|allowed))?(?: to)?"
+    r"|what (?:happens |would happen |will happen |happened |does happen )?(?:if|when)|what about|how about|why (?:do|did|would|should|not|are|does)(?: not)?(?: we| you| i| they| it)?(?: not)?"
+    r"|maybe|perhaps|suppose|supposing|imagine|assuming|thinking (?:of|about)|considering|wondering|(?:i|we) (?:am|are|was|were|might|may|could|should|would|think|guess|suppose|wonder|consider|thought)"
+    r"(?: (?:be|thinking|considering|wondering|of|about|we|i|you|maybe|if|also|should|could|might|that|not|planning|tempted|probably|rather|just|still|to|whether|going))*"
+    r"|would it (?:help|be \w+|make sense)(?: if)?(?: to| we| i)*|does it make sense to|is it (?:ok|okay|safe|fine|better|worth|a good idea|wise|smart|possible|bad|cool|allowed|alright|time)(?: if)?(?: to| we| i| you)*"
+    r"|worth|in theory|hypothetically|theoretically|(?:it )?would be (?:nice|great|good|cool|better|best|worth)(?: if)?(?: to| we)*|it might be \w+ to|let us (?:see|discuss|talk|think|consider|decide|hope|say|assume|wait)"
+    r"|(?:someone|somebody|they|he|she|people|you|everyone|everybody|the \w+) (?:should|could|might|may|will|would|must)"
+    r"|if (?:only )?(?:we|i|you|they|someone|it|he|she|that|this|the)|whether(?: or not)?(?: to| we)*|should|could|shall|might|may|would|what do you think (?:of|about)|thoughts on|any (?:objections?|reason)|who wants|who would) "
+)  # fmt: skip
+_OWN_PLAN = re.compile(
+    r"(?:i|we|he|she|they|someone|somebody)(?: (?:am|are|is|will|shall|just|already|about|going|to|gonna|plan|plans|planning|intend|be|soon|then|also|now|still|shortly|probably|currently|has|have|had|been|was|were|both|all|only))+ "
+)
+_EMBEDDED = re.compile(
+    r"(?:(?:please )?(?:tell|show|remind) (?:me|us)(?: please)? (?=if|whether|what|who|which|how|when|why|where|does|is|are|whos)"
+    r"|let (?:me|us) know |(?:do|does) (?:you|anyone|anybody|someone|somebody) (?:know|remember) |any (?:idea|clue)s? |(?:i|we) (?:want|need|would like|would love) to (?:know|see|check|understand|find out) "
+    r"|(?:check|see|verify|confirm|find out|look up|know|double check)(?: please)? (?=if|whether|what|who|which|how|when|why|where|that)|(?:please )?explain (?:to me )?(?=why|how|what)"
+    r"|curious |(?:can|could) (?:you|someone) (?:tell|explain)(?: me| us)? (?:to me )?|(?:i|we) (?:wonder|am wondering|was wondering) |question |quick question |(?:do you )?(?:happen to )?know |(?:i )?have no idea )"
+)
+WH = frozenset("what which who whom whose when where why how".split())
+AUX = frozenset("is are was were am do does did has have had can could will would should shall may might must".split())
+_ANY = frozenset("any anything anyone anybody".split())
+
+
+def classify(clause: Clause) -> Act:
+    """The kind of one clause by its words alone."""
+    words = clause.words
+    if set(words) & lex.JOKE:
+        return Act(kind="joke", clause=clause)
+    at = _skip(words, 0)
+    if at >= len(words):
+        return Act(kind="social" if words else "fragment", clause=clause)
+    if clause.link in ("if", "unless", "until", "till", "while", "once", "after", "before", "when", "whenever") or (
+        words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while") and _conditional(words, at)
+    ):
+        polite = _match(_REQUEST, words, at)
+        if words[at] != "if" or not polite:
+            return Act(kind="condition", clause=clause, at=at, verb=_any_action(words))
+    return _framed(clause, words, at)
+
+
+def _framed(clause: Clause, words: list[str], at: int) -> Act:
+    """Peel frames off until a verb, a question or a statement is left."""
+    wish, gerund = False, False
+    while at < len(words):
+        if taken := _match(_FORGET, words, at):
+            at, wish = at + taken, True
+        elif taken := _match(_NEGATED, words, at):
+            verb_at = _skip(words, at + taken)
+            if verb_at < len(words) and _verb(words, verb_at, True):
+                return Act(kind="negated", clause=clause, verb=_verb(words, verb_at, True), at=verb_at)
+            if words[at] in ("not", "never", "do") and words[at : at + 2] != ["do", "not"]:
+                return Act(kind="fragment", clause=clause, at=at)
+            return Act(kind="negated", clause=clause, verb=_any_action(words), at=at)
+        elif taken := _match(_EMBEDDED, words, at):
+            at += taken
+            if at < len(words) and words[at] in ("if", "whether", "that"):
+                at += 1
+            return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
+        elif taken := _match(_GERUND_REQUEST, words, at):
+            at, gerund = _skip(words, at + taken), True
+            if at < len(words) and words[at] in ("if", "to"):
+                at, gerund = at + 1, False
+                return Act(kind="hypothetical", clause=clause, at=at, verb=_any_action(words))
+        elif taken := _match(_REQUEST, words, at):
+            after = at + taken
+            if words[at : at + 2] == ["let", "me"] and not (after < len(words) and words[after] in ("see", "have", "get", "know", "check", "look")):
+                return Act(kind="own_plan", clause=clause, at=after, verb=_any_action(words))
+            at = _skip(words, after)
+        elif (taken := _match(_WISH, words, at)) and _verb(words, _skip(words, at + taken), False):
+            at, wish = _skip(words, at + taken), True
+        else:
+            break
+    return _headed(clause, words, at, wish=wish, gerund=gerund)
+
+
+def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bool) -> Act:
+    """The kind by the word that the frames left first."""
+    if at >= len(words):
+        return Act(kind="fragment", clause=clause, at=len(words))
+    word = words[at]
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if (taken := _match(_MAYBE, words, at)) and (act := _maybe(clause, words, at, taken)):
+        return act
+    if desire := _desire(clause, words, at):
+        return desire
+    if word in WH or word in _ANY or (word in AUX and not (word in ("do", "have") and following in ("a", "an", "the", "another", "one", "some", "it"))):
+        if not (word == "have" and following not in lex.SUBJECTS):
+            return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
+    verb = _verb(words, at, gerund)
+    if verb and not _is_noun(words, at):
+        kind = "wish" if wish or (clause.end == "?" and at == _skip(words, 0) and "please" not in words and verb in ACTION_VERBS) else "request"
+        return Act(kind=kind, clause=clause, verb=verb, at=at)
+    return _stated(clause, words, at)
+
+
+def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
+    """A supposition with an action in it; a supposition about anything else is an ordinary question."""
+    after = _skip(words, at + taken)
+    verb = _verb(words, after, True) if after < len(words) else ""
+    own = words[at] in ("i", "we", "he", "she", "they", "someone", "somebody")
+    if words[at] == "let":
+        return Act(kind="statement", clause=clause, at=at)
+    if verb and verb in lex.READ_VERBS - ACTION_VERBS - {"test"} and words[at] in ("can", "could", "may", "should", "might", "maybe", "perhaps"):
+        return Act(kind="request", clause=clause, verb=verb, at=after)
+    if words[at] in ("why", "when") and verb and words[at + 1] in ("do", "did", "does", "are"):
+        return Act(kind="question", clause=clause, at=at, verb=verb)
+    if verb and (verb in ACTION_VERBS or verb in lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS | lex.STOP_VERBS | lex.CHANGE_VERBS):
+        if verb in ("have", "get", "use", "run", "set", "make", "do", "give", "load", "host", "keep", "serve") and words[at] not in ("maybe", "perhaps") and not own:
+            return None if words[at] in ("do", "did", "are", "am", "will") else Act(kind="hypothetical", clause=clause, verb=verb, at=after)
+        return Act(kind="hypothetical", clause=clause, verb=verb, at=after)
+    if words[at] in ("what", "how") and words[at + 1] in ("about",):
+        return None
+    return None
+
+
+_DESIRE = re.compile(
+    r"(?:(?:i|we) (?:would (?:like|love|need|want)|want|need|require|could (?:really )?use|really need|must have|am going to need|are going to need)(?: to (?:have|get|see|run|use))?"
+    r"|(?:can|could|may|would) (?:i|we) (?:please )?(?:have|get)|need|want|give me|get me|give us) "
+)
+_RUNNING = lex.PARTICIPLE_START | lex.PARTICIPLE_STOP | lex.PARTICIPLE_RESTART
+
+
+def _desire(clause: Clause, words: list[str], at: int) -> Act | None:
+    """"I'd like X running on Y", "we need X stopped": a state that is wanted."""
+    taken = _match(_DESIRE, words, at)
+    if not taken:
+        return None
+    rest = words[at + taken :]
+    if not rest or _verb(words, at + taken, False) in lex.READ_VERBS - ACTION_VERBS or rest[0] in ("to", "you", "your"):
+        return None
+    return Act(kind="desire", clause=clause, at=at + taken, verb=rest[0])
+
+
+def _stated(clause: Clause, words: list[str], at: int) -> Act:
+    """No verb in the first place: a report, a plan of one's own, a statement, or just a phrase."""
+    rest = words[at:]
+    asked = clause.end == "?"
+    if words[at] in lex.PAST_FORMS or (words[at] in lex.GERUNDS and at == _skip(words, 0)):
+        return Act(kind="past", clause=clause, at=at, verb=_any_action(words))
+    taken = _match(_OWN_PLAN, words, at)
+    if taken and at + taken < len(words):
+        verb = _verb(words, at + taken, True) or (words[at + taken] if words[at + taken] in lex.PAST_FORMS else "")
+        if verb:
+            return Act(kind="own_plan", clause=clause, at=at, verb=_any_action(words))
+    if set(rest) <= lex.SOCIAL:
+        return Act(kind="social", clause=clause, at=at)
+    finite = next((i for i, w in enumerate(rest) if w in lex.FINITE or (w in lex.PAST_FORMS and i)), None)
+    if rest[0] in lex.SUBJECTS and len(rest) > 1 and (rest[0] not in ("this", "that", "these", "those", "it") or finite is not None or rest[1] in lex.PAST_FORMS):
+        return Act(kind="question" if asked and finite is not None else "statement", clause=clause, at=at, verb=_any_action(words))
+    if finite is not None and finite > 0 and not _relative(rest, finite):
+        return Act(kind="question" if asked else "statement", clause=clause, at=at, verb=_any_action(words))
+    return Act(kind="fragment", clause=clause, at=at, verb="")
+
+
+def _relative(rest: list[str], finite: int) -> bool:
+    """"the config that did 70", "same as what we had": the verb is inside the noun phrase."""
+    return any(w in ("that", "which", "what", "as", "we", "i", "how", "like") for w in rest[:finite]) and rest[0] not in lex.SUBJECTS
+
+
+def _skip(words: list[str], at: int) -> int:
+    """Past greetings and small words; the bot's own name only before a verb."""
+    while at < len(words):
+        word = words[at]
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if word in lex.OPENERS or word in lex.POLITE:
+            if word in ("now", "then", "again", "first") and following in lex.COPULA:
+                break
+            at += 1
+        elif word in ("relaunch", "@user") and (following in ALL_VERBS or following in ("can", "could", "please", "would")):
+            at += 1
+        else:
+            break
+    return at
+
+
+def _match(pattern: re.Pattern[str], words: list[str], at: int) -> int:
+    """Number of words that a frame takes, 0 when it does not fit."""
+    match = pattern.match(" ".join(words[at : at + 16]) + " ")
+    return len(match.group().split()) if match else 0
+
+
+def _verb(words: list[str], at: int, gerund: bool) -> str:
+    """The verb at a place in its base form, or ""."""
+    if at >= len(words):
+        return ""
+    word = words[at]
+    if word in ALL_VERBS:
+        return word
+    if gerund and word in lex.GERUND_OF:
+        return lex.GERUND_OF[word]
+    return ""
+
+
+def _is_noun(words: list[str], at: int) -> bool:
+    """"start of the run", "restart was fine", "stop signs are": the verb is a noun here."""
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if following in ("of", "is", "was", "were", "are", "has", "had", "did", "does", "seems", "looks", "took", "takes", "worked", "failed", "went", "works", "time", "times", "fails"):
+        return not (words[at] in ("take", "get", "make", "check", "find", "show", "tell") or (following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"}))
+    return False
+
+
+def _conditional(words: list[str], at: int) -> bool:
+    """"when" and "before" open a condition unless a question follows ("when did …")."""
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if words[at] == "when":
+        return following not in AUX
+    return True
+
+
+def _any_action(words: list[str]) -> str:
+    """An action that the words mention in any form, or ""."""
+    for word in words:
+        if word in ACTION_VERBS:
+            return word
+        if word in lex.GERUND_OF and lex.GERUND_OF[word] in ACTION_VERBS:
+            return lex.GERUND_OF[word]
+        if word in _PAST_OF:
+            return _PAST_OF[word]
+    return ""
+
+
+_PAST_OF = {
+    **{v + "ed": v for v in ACTION_VERBS},
+    **{v + "d": v for v in ACTION_VERBS if v.endswith("e")},
+    "stopped": "stop", "ran": "run", "spun": "spin", "brought": "bring", "took": "take", "taken": "take", "reran": "rerun",
+}  # fmt: skip
