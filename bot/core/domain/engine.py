@@ -97,10 +97,10 @@ class Engine(Protocol):
     def help_words(self) -> tuple[tuple[str, ...], ...]:
         """Words after the program that print every flag; the first that exits 0 counts."""
 
-    def recognises(self, argv: Sequence[str]) -> bool:
+    def recognises(self, argv: Sequence[Any]) -> bool:
         """Whether argv (without wrappers) launches a server of this engine."""
 
-    def parse(self, argv: Sequence[str]) -> CommandLine:
+    def parse(self, argv: Sequence[Any]) -> CommandLine:
         """Read a command line. Never raises for odd flags: they end up in `stray` or under their own name."""
 
     def typed(self, argv: Sequence[Any]) -> tuple[TypedFlag, ...]:

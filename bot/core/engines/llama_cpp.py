@@ -78,10 +78,10 @@ class LlamaCpp:
     packages: tuple[str, ...] = ()
     help_words: tuple[tuple[str, ...], ...] = (("--help",),)
 
-    def recognises(self, argv: Sequence[str]) -> bool:
-        return _PROGRAM.length(argv) is not None
+    def recognises(self, argv: Sequence[Word]) -> bool:
+        return _PROGRAM.length([str(word) for word in argv]) is not None
 
-    def parse(self, argv: Sequence[str]) -> CommandLine:
+    def parse(self, argv: Sequence[Word]) -> CommandLine:
         """The model is the file of -m, else what --hf-repo, --model-url or --docker-repo names (these stay flags)."""
         words = [str(word) for word in argv]
         length = _PROGRAM.search(words)

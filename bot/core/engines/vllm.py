@@ -86,10 +86,10 @@ class Vllm:
     )
     help_words: tuple[tuple[str, ...], ...] = (("--help=all",), ("--help",))
 
-    def recognises(self, argv: Sequence[str]) -> bool:
-        return _PROGRAM.length(argv) is not None
+    def recognises(self, argv: Sequence[Word]) -> bool:
+        return _PROGRAM.length([str(word) for word in argv]) is not None
 
-    def parse(self, argv: Sequence[str]) -> CommandLine:
+    def parse(self, argv: Sequence[Word]) -> CommandLine:
         words = [str(word) for word in argv]
         length = _PROGRAM.search(words)
         occurrences, positions = _INDEX.read(words[length:])
