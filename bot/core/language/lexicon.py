@@ -78,6 +78,7 @@ FINITE = _words(
     "stopped started finished wants ought runs broke stays sucks crashes shows means happens happened eats uses used "
     "makes made serves responds answers wins helped helps did does"
 )
+PLURAL_VERBS = _words("look seem feel hang keep fail crash mean sound need want think die time")
 COPULA = _words("is are was were am be been being seems looks feels has had")
 SUBJECTS = _words("i we it they he she you there someone somebody anyone everybody everyone nobody this that these those")
 

@@ -206,12 +206,19 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
             return Act(kind="own_plan", clause=clause, at=at, verb=_any_action(words))
     if set(rest) <= lex.SOCIAL:
         return Act(kind="social", clause=clause, at=at)
-    finite = next((i for i, w in enumerate(rest) if w in lex.FINITE or (w in lex.PAST_FORMS and i)), None)
+    finite = next((i for i, w in enumerate(rest) if w in lex.FINITE or (w in lex.PAST_FORMS and i) or _plural_verb(rest, i)), None)
     if rest[0] in lex.SUBJECTS and len(rest) > 1 and (rest[0] not in ("this", "that", "these", "those", "it") or finite is not None or rest[1] in lex.PAST_FORMS):
         return Act(kind="question" if asked and finite is not None else "statement", clause=clause, at=at, verb=_any_action(words))
     if finite is not None and finite > 0 and not _relative(rest, finite):
         return Act(kind="question" if asked else "statement", clause=clause, at=at, verb=_any_action(words))
     return Act(kind="fragment", clause=clause, at=at, verb="")
+
+
+def _plural_verb(rest: list[str], at: int) -> bool:
+    """"the numbers look off": a plain verb form behind its subject."""
+    if at < 1 or rest[at] not in lex.PLURAL_VERBS or at + 1 >= len(rest):
+        return False
+    return rest[at - 1] not in ("to", "and", "or", "us", "please", "not", "can", "could", "will", "would", "the", "a", "with", "for", "in", "of")
 
 
 def _relative(rest: list[str], finite: int) -> bool:

@@ -2,7 +2,12 @@
 
 import re
 
+from rapidfuzz.distance import OSA
+
+from bot.core.language import lexicon as lex
+from bot.core.language.speech import ACTION_VERBS, ALL_VERBS
 from bot.core.language.tokens import Token
+from bot.core.catalog.atoms import atoms
 from bot.core.language.vocabulary import Vocabulary
 
 #: corrections tried per message
@@ -40,3 +45,24 @@ def _compound(token: Token, vocabulary: Vocabulary) -> int:
             token.text = token.text.replace(piece, found[0], 1)
             token.fixed = found[1]
     return tried
+
+
+def correct_verbs(tokens: list[Token], vocabulary: Vocabulary) -> None:
+    """An ordinary word in the place of the verb, one letter off a verb and right before a known name: "star glm".
+
+    A verb that stops something is only guessed ("other"), so that it is asked about."""
+    at = 0
+    while at < len(tokens) and (tokens[at].text in lex.OPENERS or tokens[at].kind == "mark"):
+        at += 1
+    if at + 1 >= len(tokens) or tokens[at].kind != "word" or tokens[at].span is not None:
+        return
+    token, following = tokens[at], tokens[at + 1].text
+    if token.text in ALL_VERBS or token.text in lex.FILLERS or len(token.text) < 3 or not token.text.isalpha():
+        return
+    if not vocabulary.index.lookup(atoms(following)) or following in lex.FILLERS or vocabulary.index.lookup((token.text,)):
+        return
+    near = sorted((OSA.distance(token.text, v), v) for v in ACTION_VERBS if abs(len(v) - len(token.text)) <= 1)
+    near = [v for distance, v in near if distance == 1] if near else []
+    if near:
+        best = min(near, key=lambda v: (v not in ("start", "stop", "restart", "launch"), v))
+        token.text, token.fixed = best, "other" if best in lex.STOP_VERBS or len(best) == len(token.text) else "swap"

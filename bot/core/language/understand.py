@@ -15,12 +15,13 @@ from bot.core.language.normalise import Normalised, normalise
 from bot.core.language.quoting import unquote
 from bot.core.language.slots import Slots
 from bot.core.language.speech import ACTION_VERBS, Act, classify
-from bot.core.language.spelling import correct
+from bot.core.language.spelling import correct, correct_verbs
 from bot.core.language.tokens import Clause, Token, tokenise
 from bot.core.language.topics import strong, topics
 from bot.core.language.vocabulary import Vocabulary
 
 _ASKING = frozenset({"request", "wish", "desire"})
+_TELLING = frozenset({"statement", "past", "own_plan", "desire", "condition", "hypothetical"})
 _HELD = {
     "negated": "negated", "hypothetical": "hypothetical", "past": "past", "own_plan": "own_plan", "condition": "conditional",
     "question": "question", "statement": "statement",
@@ -45,6 +46,7 @@ def understand(
     tokens = tokenise(normal.text)
     correct(tokens, vocabulary)
     tokens, said, whole_quote = unquote(tokens)
+    correct_verbs(tokens, vocabulary)
     clauses = split(tokens)
     acts = [classify(c) for c in clauses]
     command = _Reader(text, normal, acts, vocabulary, context, now).command()
@@ -201,10 +203,16 @@ class _Reader:
         kinds = {"fragment"} if intent in ACTIONS else {"fragment", "question", "request"}
         own = self.acts[place].clause
         clauses: list[Clause] = []
+        noted = -1
         for at, act in enumerate(self.acts):
             if at == place:
                 clauses.append(own)
-            elif act.kind in kinds and act.clause.link != "because" and self._is_slot(act, intent):
+                continue
+            if act.kind in _TELLING and at > place:
+                noted = act.clause.sentence
+            if act.clause.sentence == noted and act.kind == "fragment":
+                continue
+            if act.kind in kinds and act.clause.link != "because" and self._is_slot(act, intent):
                 clauses.append(act.clause)
             elif act.kind == "negated" and act.verb in ("use", "want", "need", "enable", "have", "include", "load") and intent in ACTIONS:
                 clauses.append(act.clause)
