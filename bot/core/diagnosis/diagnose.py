@@ -47,7 +47,7 @@ def diagnose(
     found = [m for m in matches(context, RULES) if m.weight >= LEAST_WEIGHT]
     if slow is not None:
         found = _for_question(found, slow)
-    if _ended_well(context, found, exit_status, signal):
+    if slow is not True and _ended_well(context, found, exit_status, signal):
         return _healthy(context)
     if not found:
         return _unknown(context, exit_status, signal)
@@ -85,10 +85,14 @@ def _ended_well(context: Context, found: Sequence[Match], exit_status: int | Non
     """Whether the log shows a server that came up, and nothing after that which ends one."""
     if context.furthest is None or context.furthest not in (Phase.LISTENING, Phase.READY):
         return False
-    if found and found[0].weight >= 40:
+    if found and not (found[0].weight < 40 or (context.started and _weakly_slow(found[0]))):
         return False
     stopped = any(WANTED_STOP.search(text) for text in context.lower_lines[max(0, context.ready_at) :])
     return stopped or exit_status in (None, 0) or signal == 15
+
+
+def _weakly_slow(match: Match) -> bool:
+    return match.rule.kind.startswith("slow") and match.weight < 56
 
 
 def _healthy(context: Context) -> Diagnosis:
@@ -148,7 +152,7 @@ def _stated(context: Context, found: Sequence[Match], argv: Sequence[object]) ->
     kind = KINDS[best.rule.kind]
     settings = settings_of(argv, context.argument_lines)
     rivals = [m for m in found[1:] if m.rule.kind != best.rule.kind]
-    sure = best.rule.sure and best.weight >= SURE_WEIGHT and not best.stale
+    sure = best.rule.sure and best.weight >= SURE_WEIGHT and not best.hedged
     sure = sure and not any(m.weight >= best.weight - RIVAL_MARGIN and m.rule.sure for m in rivals)
     others = dict.fromkeys((*(m.rule.kind for m in rivals if m.weight >= best.weight - 20), *best.rule.alternatives))
     return Diagnosis(

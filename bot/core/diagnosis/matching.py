@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from bot.core.diagnosis.checks import CHECKS
 from bot.core.diagnosis.lines import LogLine
-from bot.core.diagnosis.phases import ARGUMENT_LINES, BENIGN, NOISE, WARNING_LEVEL, is_later, phase_at
+from bot.core.diagnosis.phases import ARGUMENT_LINES, BENIGN, NOISE, UP, WARNING_LEVEL, is_later, phase_at
 from bot.core.diagnosis.rule import Rule
 from bot.core.diagnosis.tracebacks import Traceback, find_tracebacks
 from bot.core.domain.launch import Phase
@@ -31,7 +31,8 @@ class Match:
     index: int
     groups: Mapping[str, str]
     weight: int
-    stale: bool = False
+    #: it came before the server was up, or is only a warning: never stated as sure
+    hedged: bool = False
 
 
 @dataclass(slots=True)
@@ -54,6 +55,8 @@ class Context:
     #: index of the last line that shows the server up and serving; -1: never
     ready_at: int = -1
     furthest: Phase | None = None
+    #: whether the log itself shows the start going through to the end
+    started: bool = False
 
     def index_at(self, offset: int) -> int:
         """Index of the line that holds an offset of `lower`."""
@@ -97,6 +100,7 @@ def make_context(
         opened = phase_at(text)
         if opened is not None and (phase is None or opened is Phase.SPAWNED or is_later(opened, phase)):
             phase = opened
+        context.started = context.started or (opened in (Phase.READY, Phase.LISTENING) and bool(UP.search(text)))
         if opened in (Phase.READY, Phase.LISTENING):
             context.ready_at = index
         if phase is not None and (context.furthest is None or is_later(phase, context.furthest)):
@@ -141,7 +145,7 @@ def _best(context: Context, rule: Rule) -> Match | None:
     for match in _applying(context, rule):
         if best is None or match.weight > best.weight:
             best = match
-        if not match.stale and match.weight >= rule.weight:
+        if not match.hedged and match.weight >= rule.weight:
             break
     return best
 
@@ -205,13 +209,13 @@ def _groups(context: Context, match: re.Match[str]) -> dict[str, str]:
 
 
 def _weighed(context: Context, rule: Rule, index: int, groups: dict[str, str]) -> Match:
-    weight, stale = rule.weight, False
+    weight, hedged = rule.weight, False
     if not rule.survives and not rule.kind.startswith("slow") and rule.kind not in ("benign_warning", "health_lies"):
         if index < context.ready_at and not _still_counts(context, rule, index):
-            weight, stale = weight - STALE_PENALTY, True
+            weight, hedged = weight - STALE_PENALTY, True
         elif WARNING_LEVEL.search(context.lower_lines[index]):
-            weight -= WARNING_PENALTY
-    return Match(rule=rule, index=index, groups=groups, weight=weight, stale=stale)
+            weight, hedged = weight - WARNING_PENALTY, True
+    return Match(rule=rule, index=index, groups=groups, weight=weight, hedged=hedged)
 
 
 def _still_counts(context: Context, rule: Rule, index: int) -> bool:

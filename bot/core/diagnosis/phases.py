@@ -15,8 +15,9 @@ PHASE_MARKERS: tuple[tuple[Phase, re.Pattern[str]], ...] = tuple(
         ),
         (
             Phase.DISTRIBUTED,
-            r"init torch distributed begin|distributed_init_method|is using nccl|nccl version \d|"
-            r"nccl info bootstrap|initializing a v1 llm engine",
+            r"init torch distributed begin|distributed_init_method|is using nccl|nccl version \d"
+            r"|nccl info bootstrap|p2p access cache|message queue communication handle"
+            r"|initializing a v1 llm engine",
         ),
         (
             Phase.WEIGHTS,
@@ -157,6 +158,9 @@ CONSEQUENCE = re.compile(
     )
 )
 
+#: The end of a start that went through.
+UP = re.compile(r"startup complete|ready to roll|listening on")
+
 #: A stop that somebody wanted.
 WANTED_STOP = re.compile(
     r"sigterm received|received sigterm|received signal 15|gracefully exit|shutting down|draining requests|"
@@ -164,7 +168,8 @@ WANTED_STOP = re.compile(
 )
 
 WARNING_LEVEL = re.compile(
-    r"\bwarn(ing)?\b|^\[\S*\]:?\[?w\d{4} |\[rank\d+\]:\[?w|^[\d.]+ w |userwarning:|\blevel=(info|warn)|^w\d{4} "
+    r"(?<!nccl )\bwarn(ing)?\b|^\[\S*\]:?\[?w\d{4} |\[rank\d+\]:\[?w|^[\d.]+ w |userwarning:|\blevel=(info|warn)"
+    r"|^w\d{4} "
 )
 
 

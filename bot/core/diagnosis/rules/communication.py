@@ -31,13 +31,22 @@ RULES: tuple[Rule, ...] = (
         kind="nccl_comm",
         weight=84,
         pattern=r"nccl error|rccl error|distbackenderror|unhandled (?:cuda|system) error|ncclsystemerror"
-        r"|ncclunhandledcudaerror|nccl warn|"
+        r"|ncclunhandledcudaerror|"
         r"gloo.{0,80}(?:fail|timeout|timed out|refused|error|closed)|connectfullmesh|hip failure"
         r"|ncclcommin?it\w+.{0,60}(?:fail|error)|nccl failure",
         never=r"error while creating shared memory|/dev/shm|ibv_reg_mr|watchdog caught|out of memory"
         r"|cannot allocate memory|uncorrectable|fallen off",
         cause="Setting up collective communication failed with an error.",
         alternatives=("hang_watchdog", "shm_too_small"),
+    ),
+    Rule(
+        kind="nccl_comm",
+        weight=58,
+        pattern=r"nccl warn (?!.*(?:libibverbs|net/ib : no device|missing \"iommu|acpi))",
+        never=r"/dev/shm|ibv_reg_mr|watchdog caught",
+        sure=False,
+        cause="NCCL warned while it set up communication.",
+        alternatives=("hang_nccl_p2p",),
     ),
     Rule(
         kind="nccl_comm",
@@ -167,6 +176,17 @@ RULES: tuple[Rule, ...] = (
         cause="The health endpoint goes on answering 200 although the engine behind it has died.",
         fix="Watch for real tokens (or the process itself), not for /health; restart the server.",
         sure=False,
+    ),
+    Rule(
+        kind="health_lies",
+        weight=76,
+        pattern=r"abort(?:ed|ing)? request|(?:scheduler|server) hit an exception|traceback \(most",
+        near=r"\"get /health_generate",
+        never=r"out of memory|illegal memory|watchdog|nccl error|outofmemory|\"post /",
+        sure=False,
+        cause="Right after a generating health probe its request was aborted and the server raised.",
+        fix="Probe without generation, less often than its time-out, and update the engine.",
+        alternatives=("hang_watchdog", "kernel_fault"),
     ),
     Rule(
         kind="health_lies",

@@ -22,7 +22,8 @@ RULES: tuple[Rule, ...] = (
         r"no valid attention backend|selected backend .*is not valid|(?:head[_ ]?(?:size|dim)"
         r"|headdim)\S* ?\(?\d*\)?.{0,40}(?:not supported|unsupported|is invalid|must be)|"
         r"unsupported (?:head[_ ]?(?:size|dim)|headdim|max_frags|max_mma|num_mma)|unsupported max_frags_z"
-        r"|invalid configuration ?: num_|only supports? head[_ ]?(?:size|dim)|"
+        r"|expect \(\d+ <= head_?dim|assert\(head_(?:size|dim) ?==|invalid configuration ?: num_"
+        r"|only supports? head[_ ]?(?:size|dim)|"
         r"(?:attention|attn|mla|flashmla|flashinfer|fa[234]|flash_?attn|trtllm_m[lh]a|triton|torch_native|aiter"
         r"|cutlass_mla)[ _]?(?:attention )?backend"
         r".{0,80}(?:not (?:yet )?support|only support|does not|doesn't|requires?|incompatible|is not available"
@@ -106,7 +107,8 @@ RULES: tuple[Rule, ...] = (
         r"(?:not|un)supported on (?:this |the )?(?:current )?(?:gpu|sm_?\d|compute_?\d|device architecture"
         r"|architecture)|"
         r"invalid device function|has no device code compatible|not compiled with any cuda arch"
-        r"|unsupported (?:gpu|cuda|sm) ?arch|no compiled cutlass|"
+        r"|unsupported (?:gpu|cuda|sm) ?arch|no compiled cutlass"
+        r"|no implemented \w+ for (?:current )?compute capability|"
         r"only supports? (?:sm_?\d|hopper|blackwell|ampere|sm ?>=)|(?:hopper|blackwell|ampere"
         r"|sm_?\d\d+a?)(?: gpus?)? (?:is |are )?(?:only|required|or (?:newer|later|above))|"
         r"named symbol not found|not supported in this architecture|cuda arch <|arch conditional mma"
@@ -283,8 +285,7 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"already used by a transformers (?:model|config)|cannot import name '\S+' from '(?:transformers"
         r"|tokenizers|huggingface_hub)|"
-        r"module 'transformers\S*' has no attribute|transformers does not recognize this architecture"
-        r"|your version of transformers is out of date|"
+        r"module 'transformers\S*' has no attribute|"
         r"(?:requires|need|upgrade|install|update|with) (?:to )?(?:the )?(?:latest )?['\"`]?transformers ?(?:>|="
         r"|<|version|from source)|"
         r"transformers ?(?:>=|==|<|<=|!=) ?[\d.]+ ?(?:is )?(?:required|needed)"
@@ -295,6 +296,15 @@ RULES: tuple[Rule, ...] = (
         cause="The installed transformers is too old or too new for this model or engine version.",
         alternatives=("model_unsupported_arch", "python_env"),
         sure=True,
+    ),
+    Rule(
+        kind="version_mismatch_transformers",
+        weight=95,
+        pattern=r"transformers does not recognize this architecture|your version of transformers is out of date",
+        sure=False,
+        cause="The installed transformers does not know this model type: it is older than the model.",
+        fix="Update transformers as far as the engine allows, else the engine; check the model type in config.json.",
+        alternatives=("model_unsupported_arch",),
     ),
     Rule(
         kind="version_mismatch_transformers",

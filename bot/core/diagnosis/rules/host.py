@@ -19,8 +19,8 @@ RULES: tuple[Rule, ...] = (
         r"found no nvidia driver|no nvidia (?:driver|gpu)|devices? (?:busy or )?unavailable"
         r"|not compiled with gpu|compiled without (?:gpu|cuda)|"
         r"offloaded 0/\d+ layers|unable to load cuda (?:management|driver)|nvml (?:shared )?library not found"
-        r"|libcuda\.so.*cannot be found|no devices found|"
-        r"module nvidia not found|nvidia_uvm|no gpu found|is cuda available: false",
+        r"|libcuda\.so.*cannot be found|no devices found|module nvidia not found|modprobe nvidia_uvm"
+        r"|no gpu found|is cuda available: false",
         never=r"version mismatch|api mismatch|driver on your system is too old|error 80[34]"
         r"|insufficient permissions|forward compatibility|permission denied|unsatisfied condition",
         survives=True,
@@ -51,7 +51,8 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"permission denied.{0,60}/dev/(?:nvidia|kfd|dri)|/dev/(?:nvidia|kfd"
         r"|dri)\S*.{0,60}(?:permission denied|operation not permitted|can't open|cannot open)|"
-        r"insufficient permissions|bpf_prog_query|device cgroup|cgroup.{0,60}(?:operation not permitted"
+        r"insufficient permissions|bpf_prog_query|device cgroup|cgroup subsystem devices"
+        r"|cgroup.{0,60}(?:operation not permitted"
         r"|permission denied|devices?\.)|"
         r"failed to initialize nvml: (?:unknown error|insufficient)|mknod.{0,60}(?:not permitted|nvidia)"
         r"|nvidia-container-cli: .*(?:permission|operation not permitted|mount error)|"
@@ -79,7 +80,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="gpu_hw_fault",
         weight=94,
-        pattern=r"fallen off the bus|gpu is lost|uncorrectable ecc|ecc error|double[- ]bit"
+        pattern=r"fallen off the bus|gpu is lost|uncorrectable ecc|ecc error(?!s\b)|double[- ]bit"
         r"|gsp (?:rpc )?(?:timeout|heartbeat|error)|gsp_rpc"
         r"|timeout (?:after \d+s )?(?:of )?waiting for rpc|"
         r"rm_?init_?adapter|row[- ]remap|nvlink.{0,30}(?:fatal|error|recovery|failed)|gpu requires reset"
@@ -117,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         weight=95,
         pattern=r"no space left on device|errno 28|disk quota exceeded|is over 9\d% full"
         r"|not enough (?:free )?disk space|enospc|disk (?:is )?full|"
-        r"insufficient disk|low disk space|\s100% /|not enough space on (?:the )?(?:disk|device)|out of disk",
+        r"insufficient disk|low disk space|\s100% /\S*$|not enough space on (?:the )?(?:disk|device)|out of disk",
         never=r"/dev/shm|inotify|shared memory segment|shm",
         cause="A file system that the server writes to (model cache, temp, compile cache, container layer) is full.",
     ),
@@ -128,8 +129,8 @@ RULES: tuple[Rule, ...] = (
         r"|failed|error|too small|size)|"
         r"no space left on device.{0,60}(?:/dev/shm|shm)|insufficient shared memory|out of shared memory"
         r"|not enough (?:space in )?(?:/dev/shm|shared memory)|"
-        r"unable to (?:open|allocate|create) shared memory|shared memory (?:is )?(?:too small|limit)|shm-size"
-        r"|shm_open|shm_size|"
+        r"unable to (?:open|allocate|create) shared memory|shared memory (?:is )?(?:too small|limit)|(?:increase"
+        r"|raise|larger|set) .{0,20}shm[-_]size|shm_open.{0,60}(?:fail|error|no such)|"
         r"bus error.{0,80}(?:shm|shared memory)",
         cause="/dev/shm is too small for the shared-memory segments of NCCL or of the worker processes.",
     ),
@@ -190,8 +191,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="systemd_restart_loop",
         weight=60,
-        pattern=r"deactivated successfully|code=exited, status=0/success|main process exited, code=exited",
-        also=r"systemd\[\d+\]",
+        pattern=r"deactivated successfully|code=exited, status=0/success|main process exited, code=exited"
+        r"|execmainstatus=0|result=success|nrestarts=",
+        also=r"systemd\[\d+\]|execmainstatus|nrestarts",
         sure=False,
         never=r"sigterm|stopping ",
         cause="The unit ended by itself; with exit code 0 Restart=on-failure does not start it again.",
@@ -201,12 +203,19 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"status=22[468]/\w+|status=218/capabilities|failed to set up mount namespacing"
         r"|failed at step (?:namespace|seccomp|capabilities|apparmor|address_families|device)|"
-        r"restrictaddressfamilies|protectclock|privatedevices|protectsystem|protecthome|protectkerneltunables"
-        r"|ipaddressdeny|memorydenywriteexecute|systemcallfilter|restrictnamespaces|"
         r"errno 97\b.*address family|address family not supported|audit: .*(?:seccomp|apparmor=\"denied\")"
         r"|bad system call|sigsys",
         cause="A hardening option of the unit takes something away that the server needs; by hand the same "
         "command works.",
+    ),
+    Rule(
+        kind="systemd_sandbox",
+        weight=74,
+        pattern=r"restrictaddressfamilies|protectclock|privatedevices|protectsystem|protecthome|protectkerneltunables"
+        r"|ipaddressdeny|memorydenywriteexecute|systemcallfilter|restrictnamespaces|devicepolicy=",
+        sure=False,
+        cause="The unit has hardening options, which can take away sockets, devices or files that the server needs.",
+        alternatives=("systemd_restart_loop", "permission_device"),
     ),
     Rule(
         kind="systemd_sandbox",

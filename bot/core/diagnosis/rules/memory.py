@@ -131,7 +131,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="gpu_memory_held",
         weight=86,
-        pattern=r"\s1\s+(?:sglang::|vllm::|\S*scheduler|\S*enginecore)|(?:zombie|orphan|defunct|leftover|stale)\w* .*"
+        pattern=r"^\s*\d+\s+1\s.*(?:sglang::|vllm::|enginecore|scheduler_)|\s1\s+(?:sglang::|vllm::|\S*scheduler"
+        r"|\S*enginecore)|(?:zombie|orphan|defunct|leftover|stale)\w* .*"
         r"(?:gpu|process|worker|scheduler|enginecore)|vram usage didn't recover|gpu memory (?:is )?not released",
         never=r"traceback \(most",
         cause="A worker of an earlier server lives on without its parent and still holds GPU memory.",

@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         r"|unknown (?:rope|scaling) type|"
         r"cannot find the config file for|could not find (?:the )?quantization config"
         r"|quantization_config.*(?:missing|not found|invalid|unsupported)|"
-        r"unknown quantization (?:method|type|config)|unsupported (?:quantization|torch_dtype|dtype)|jsondecodeerror|"
+        r"unknown quantization (?:method|type|config)|unsupported (?:quantization|torch_dtype|dtype)|"
         r"(?:torch_)?dtype .{0,40}(?:is not supported|not recognized|unknown)"
         r"|'nonetype' object has no attribute 'architectures'|"
         r"no (?:model )?architectures? (?:found|specified|in)|"
@@ -86,8 +86,7 @@ RULES: tuple[Rule, ...] = (
         pattern=r"attributeerror: '\w*config' object has no attribute '(?P<attribute>\w+)'"
         r"|keyerror: '(?P<key>hidden_size|num_hidden_layers|"
         r"num_attention_heads|vocab_size|quant_method|bits|rope_theta|model_type|architectures|head_dim|factor"
-        r"|type|text_config)'|"
-        r"validation error for modelconfig",
+        r"|type|text_config)'|validation error for modelconfig|jsondecodeerror",
         never=r"draft|greater than the derived|not recognize this architecture|loading this model requires"
         r"|trust_remote_code",
         sure=False,
@@ -141,9 +140,8 @@ RULES: tuple[Rule, ...] = (
         r"failed to read magic|invalid magic characters|bad magic|unexpectedly reached end of file"
         r"|unexpected end of (?:file|data|stream)|"
         r"pytorchstreamreader failed|failed finding central directory|invalid load key|unpicklingerror"
-        r"|ran out of input|"
-        r"incomplete read|file (?:is )?(?:truncated|corrupt)|consistency check failed|checksum (?:mismatch|failed)|"
-        r"tensor '\S+' (?:has )?offset|gguf_init_from_file: failed to read|read error: |crc|zip archive",
+        r"|ran out of input|file (?:is )?(?:truncated|corrupt)|consistency check failed|checksum (?:mismatch|failed)|"
+        r"tensor '\S+' (?:has )?offset|gguf_init_from_file: failed to read|zip archive",
         never=r"git-lfs|zoneinfo|invalid load key, 'v'",
         cause="A weight file is truncated or damaged: its header or tensors go beyond what is on disk.",
     ),
@@ -164,7 +162,8 @@ RULES: tuple[Rule, ...] = (
         r"does not appear to have a file named (?:pytorch_model|model|diffusion|preprocessor|processor"
         r"|generation)|no file named (?:pytorch_model|model|tf_model)|"
         r"error no file named|failed to open (?:split|model|file)|illegal split|missing (?:shard|split)|invalid split|"
-        r"failed to load (?:clip|multimodal|mmproj)|preprocessor_config\.json|"
+        r"failed to load (?:clip|multimodal|mmproj)|(?:not found|no such file|can't load"
+        r"|does not appear).{0,80}preprocessor_config|"
         r"(?:shard|weight file|checkpoint) .*(?:is |are )?(?:missing|not found|does not exist)",
         cause="A file of the checkpoint is not on disk (a shard, or a part such as the processor or the mmproj).",
         alternatives=("model_config",),
@@ -217,9 +216,11 @@ RULES: tuple[Rule, ...] = (
         r"can't load tokenizer for|couldn't instantiate the backend tokenizer|tokenizer class \S+ does not exist"
         r"|unable to load vocabulary|"
         r"failed to load (?:the )?tokenizer|error loading (?:model )?vocab|cannot find tokenizer merges"
-        r"|unknown pre-tokenizer|tokenizer\.json|tokenizer\.model|"
+        r"|unknown pre-tokenizer|(?:no such file|not found|missing|unable|can't|cannot|error"
+        r"|failed).{0,80}tokenizer\.(?:json|model)|tokenizer\.(?:json|model).{0,60}(?:not found|missing"
+        r"|does not exist)|"
         r"jinja2\.exceptions|templatesyntaxerror|templateerror|undefinederror"
-        r"|this custom template is not supported|tekken|"
+        r"|this custom template is not supported|"
         r"you need to have sentencepiece|error opening (?:file )?'?\S*jinja|does not have a chat template"
         r"|no chat template",
         not_near=r"is deprecated",

@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="slow_spec",
         weight=52,
-        pattern=r"(?:with|without|no) (?:spec(?:ulati\w+)?|mtp|eagle\d?|draft|nextn|dflash)\b"
+        pattern=r"(?:with|without|no) (?:spec(?:ulati\w+)?|mtp|eagle\d?|draft|nextn|dflash|ngram)\b"
         r"|(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b.{0,60}(?:slower|overhead|"
         r"no (?:speed-?up|gain)|worse|regress|tok/s|tokens/s|tps|tpot)|(?:slower|tok/s|tokens/s|tps"
         r"|tpot)\b.{0,60}(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b",
@@ -136,7 +136,8 @@ RULES: tuple[Rule, ...] = (
         pattern=r"(?:after|since) (?:the )?(?:upgrad|updat|version|v?\d+\.\d+)|regress(?:ion|ed)?\b|(?:slower"
         r"|drops?|dropped|down|decreas\w*|fell) .{0,50}(?:than|from|since|after"
         r"|vs\.?) .{0,20}v?\d+\.\d+\.\d+|"
-        r"v?\d+\.\d+\.\d+\S* .{0,80}(?:tok/s|tokens/s|tps|ms|req/s|s\b).{0,80}v?\d+\.\d+\.\d+|same (?:flags"
+        r"(?<![\d.])v?\d{1,2}\.\d+\.\d+(?![.\d])\S* .{0,80}(?:tok/s|tokens/s|tps|ms"
+        r"|req/s)\b.{0,80}(?<![\d.])v?\d{1,2}\.\d+\.\d+(?![.\d])|same (?:flags"
         r"|command|config).{0,60}(?:slower|old|previous)",
         never=r"traceback \(most|error:",
         sure=False,
@@ -144,6 +145,27 @@ RULES: tuple[Rule, ...] = (
         fix="Compare the two versions at equal load and equal flags in steady state; stay on the faster one and "
         "report it.",
         alternatives=("slow_spec", "slow_other"),
+    ),
+    Rule(
+        kind="slow_after_upgrade",
+        weight=51,
+        pattern=r"^\W*v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![.\d])\S*\W.*\d",
+        also=r"\bv?(\d+\.\d+\.\d+)\b(?:.*\n){1,6}?.*\bv?(?!\1)\d+\.\d+\.\d+\b",
+        never=r"traceback \(most|error:|fired up|startup complete|listening on|driver|cuda version|server_args|pip3?\]",
+        sure=False,
+        cause="Figures of two versions stand side by side; the version is what differs.",
+        alternatives=("slow_other", "slow_spec"),
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=45,
+        pattern=r"\b(?:tok(?:en)?s?/s(?:ec)?|tokens per second|tps|tpot|throughput|speed)\b",
+        argv=r"--spec(?:ulative)?-|--model-draft|-md ",
+        never=r"traceback \(most|error:|startup complete|fired up|listening on|graph: false|throttl|p2p",
+        sure=False,
+        cause="The launch uses speculation and only speeds are given: speculation is the first thing to compare "
+        "without.",
+        alternatives=("slow_other", "slow_cuda_graph_off"),
     ),
     Rule(
         kind="slow_other",
