@@ -14,6 +14,12 @@ _RUN_NOUNS = re.compile(
 _CANCEL_NOUNS = frozenset("benchmark bench launch start restart scan test measurement operation deploy deployment rollout countdown approval request plan process that".split())
 
 
+_DONE = {
+    "start": Intent.START, "launch": Intent.START, "deployment": Intent.START, "deploy": Intent.START, "stop": Intent.STOP, "shutdown": Intent.STOP,
+    "restart": Intent.RESTART, "reload": Intent.RESTART, "reboot": Intent.RESTART, "relaunch": Intent.RESTART,
+}  # fmt: skip
+
+
 def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent | None:
     """START, STOP, RESTART, CHANGE or CANCEL, else None. `target`: a name, host, "everything" or a pronoun with a thread."""
     words = act.clause.words[act.at + 1 :]
@@ -25,6 +31,10 @@ def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent |
     particle = _particle(verb, words)
     if verb in lex.RESTART_VERBS:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
+    if verb in ("make", "do", "perform", "give") and (done := re.match(r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b", text)):
+        return _DONE[done.group(1)]
+    if verb == "try" and re.match(r"(?:it |that |this )?(?:again|once more|one more time|another time)\b", text):
+        return Intent.RESTART
     if verb in ("give", "do") and re.search(r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text):
         return Intent.RESTART
     if verb == "kick" and not particle:

@@ -1,12 +1,11 @@
 """Hosts in a sentence. Another number is another host: digits are never corrected."""
 
-import re
 from dataclasses import dataclass, field
 
 from bot.core.catalog.atoms import atoms, compact
 from bot.core.language import lexicon as lex
 from bot.core.language.tokens import Token
-from bot.core.language.vocabulary import HostIndex, Vocabulary, shape
+from bot.core.language.vocabulary import KNOWN_WORDS, HostIndex, Vocabulary, shape, squeezed
 
 ROLE = "host"
 _PLACES = frozenset("on at from of in off onto to over for host machine box node via @".split())
@@ -89,7 +88,8 @@ def _described(token: Token, before: str, is_box: bool, vocabulary: Vocabulary) 
     if (is_box or placed or not in_catalog) and parts in index.by_prefix and text not in lex.FILLERS:
         if len(compact(text)) >= 3 and (is_box or placed or any(c.isdigit() for c in text)):
             return index.by_prefix[parts], "part of its name"
-    if text in index.by_word and (is_box or (placed and not in_catalog)):
+    own_word = text.isalpha() and text not in KNOWN_WORDS and not in_catalog
+    if text in index.by_word and (is_box or (placed and not in_catalog) or own_word):
         return index.by_word[text], "part of its name"
     if is_box and text in index.by_tag:
         return index.by_tag[text], "tag"
@@ -122,13 +122,9 @@ def _typo(token: Token, index: HostIndex) -> str | None:
         own = atoms(name)
         own_letters = "".join(p for p in own if p.isalpha())
         same_digits = [p for p in own if p[0].isdigit()] == digits
-        if same_digits and (sorted(letters) == sorted(own_letters) or _squeezed(letters) == _squeezed(own_letters)):
+        if same_digits and (sorted(letters) == sorted(own_letters) or squeezed(letters) == squeezed(own_letters)):
             fits.append(name)
     return fits[0] if len(fits) == 1 else None
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"(.)\1+", r"\1", text)
 
 
 def _unknown(tokens: list[Token], at: int, before: str, following: str, vocabulary: Vocabulary, found: Hosts) -> int:

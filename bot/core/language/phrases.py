@@ -87,6 +87,7 @@ class Counts:
     launches: int | None = None
 
 
+_TIME_UNITS = frozenset("minutes minute mins min hours hour h m days day weeks week seconds sec secs gpus months".split())
 _STREAMS = frozenset("clients client streams stream users user concurrent concurrency parallel connections threads sessions requests workers simultaneous callers".split())
 
 
@@ -104,7 +105,11 @@ def lines(tokens: list[Token], counts: Counts) -> None:
         elif (value := whole(token.text)) and not token.role and token.text[:1].isdigit() | (token.text in lex.NUMBER_WORDS and token.text != "one"):
             near = {t.text for t in tokens[at + 1 : at + 4]}
             before = {t.text for t in tokens[max(0, at - 2) : at]}
-            if near & {"lines", "line", "rows", "entries"} or (before & {"last", "tail", "final"} and near & lex.LOG_WORDS | (before & {"tail"})):
+            unit = tokens[at + 1].text if at + 1 < len(tokens) else ""
+            if before & {"last", "tail", "final"} and value > 1 and unit not in _TIME_UNITS and not near & {"launches", "runs", "tok/s"}:
+                counts.lines = value
+                token.role = "count"
+            elif near & {"lines", "line", "rows", "entries"} or (before & {"last", "tail", "final"} and near & lex.LOG_WORDS | (before & {"tail"})):
                 counts.lines = value
                 token.role = "count"
 

@@ -43,7 +43,7 @@ _NEGATED = re.compile(
 )  # fmt: skip
 _FORGET = re.compile(r"(?:please )?(?:do not|never) forget to |remember to |(?:can you )?remind (?:me|us) to ")
 _REQUEST = re.compile(
-    r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?"
+    r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?(?: to| go)?"
     r"|(?:i|we) would (?:like|love|appreciate|prefer)(?: for)?(?: you)? to|(?:i|we) (?:want|need|wish)(?: for)? you to|i (?:want|wish) to"
     r"|i would (?:like|love) to|we would (?:like|love) to|let us|let me|go ahead(?: and)?|go and|feel free to|be so (?:kind|good)(?: as)?(?: to| and)?"
     r"|be a dear and|do (?:me|us) a favou?r(?: and)?|help (?:me|us)(?: to)?|try to|(?:is there )?any chance (?:that )?(?:you|we) (?:can|could|might)"
@@ -51,7 +51,8 @@ _REQUEST = re.compile(
     r"|would be (?:nice|great|good|lovely|awesome|cool) if you (?:could|can|would)|i was wondering if you (?:could|can|would)|i wonder if you (?:could|can)"
     r"|i would be (?:grateful|happy|glad) if you (?:could|can|would)|we are ready to|ready to|how about you|may i ask you to|can i ask you to|could i ask you to"
     r"|(?:can|could|may) (?:i|we) (?:please )?have you|i would like you to|please do|time for you to|your job is to|you need to|you have to|be sure to|make sure to|make sure you"
-    r"|if (?:you can|possible|you could|you do not mind|you would|you have time|its ok|it is ok|that is ok)(?: please)?) "
+    r"|when(?:ever)? you (?:can|have|get|find)(?: (?:a|some|the|another|free|spare))*(?: (?:moment|minute|time|chance|sec|second|while))?|at your (?:earliest )?convenience"
+    r"|if (?:it is |that is )?not too (?:much (?:trouble|work|to ask)|late)|if (?:you can|possible|you could|you do not mind|you would|you have time|its ok|it is ok|that is ok)(?: please)?) "
 )  # fmt: skip
 _GERUND_REQUEST = re.compile(r"(?:(?:would|do) you (?:please |kindly )?mind|mind|how about you(?: start)?) ")
 _WISH = re.compile(
@@ -95,7 +96,9 @@ def classify(clause: Clause) -> Act:
         words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while") and _conditional(words, at)
     ):
         polite = _match(_REQUEST, words, at)
-        if words[at] != "if" or not polite:
+        if polite and _skip(words, at + polite) >= len(words):
+            return Act(kind="social", clause=clause)
+        if words[at] not in ("if", "when", "whenever") or not polite:
             return Act(kind="condition", clause=clause, at=at, verb=_any_action(words))
     return _framed(clause, words, at)
 
@@ -128,6 +131,8 @@ def _framed(clause: Clause, words: list[str], at: int) -> Act:
             if words[at : at + 2] == ["let", "me"] and not (after < len(words) and words[after] in ("see", "have", "get", "know", "check", "look")):
                 return Act(kind="own_plan", clause=clause, at=after, verb=_any_action(words))
             at = _skip(words, after)
+        elif words[at] == "i" and words[at + 1 : at + 2] == ["want"] and _verb(words, at + 2, False) in ACTION_VERBS:
+            at += 2  # "i want start": the "to" left out
         elif (taken := _match(_WISH, words, at)) and _verb(words, _skip(words, at + taken), False):
             at, wish = _skip(words, at + taken), True
         else:
@@ -211,7 +216,7 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
         return Act(kind="question" if asked and finite is not None else "statement", clause=clause, at=at, verb=_any_action(words))
     if finite is not None and finite > 0 and not _relative(rest, finite):
         return Act(kind="question" if asked else "statement", clause=clause, at=at, verb=_any_action(words))
-    return Act(kind="fragment", clause=clause, at=at, verb="")
+    return Act(kind="question" if asked else "fragment", clause=clause, at=at, verb="")
 
 
 def _plural_verb(rest: list[str], at: int) -> bool:

@@ -130,9 +130,21 @@ def reading_command(
         every=found.rhythm.every if found.rhythm else None,
         cron=found.rhythm.cron if found.rhythm else None,
     )
+    if intent not in (Intent.SAVE, Intent.HELP, Intent.NONE):
+        command = replace(command, unknown=_unknown_of(command, found, vocabulary))
     command = _named_save(command, act) if intent is Intent.SAVE else command
     command = _located(command, found, vocabulary, context, now)
     return _read_questions(command, found, vocabulary, context)
+
+
+def _unknown_of(command: Command, found: Slots, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """"logs for falcon": a word behind "for", "of" or "from" that is in no vocabulary."""
+    if command.names or command.hosts or command.unknown or command.engine or found.hosts.several or command.all:
+        return command.unknown
+    for before, token in zip(found.tokens, found.tokens[1:], strict=False):
+        if before.text in ("for", "of", "from") and not token.role and token.kind == "word" and token.text not in vocabulary.known and not token.text.isdigit():
+            return (token.raw,)
+    return ()
 
 
 def _named_save(command: Command, act: Act) -> Command:

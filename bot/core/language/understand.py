@@ -96,7 +96,7 @@ class _Reader:
             return self._read(*others[0])
         if questions and not self._shadowed(questions):
             return self._read(*questions[0])
-        bare = [(i, n) for i, a in enumerate(self.acts) if a.kind == "fragment" and (n := self._follow_up(i)) is not Intent.NONE]
+        bare = [(i, n) for i, a in enumerate(self.acts) if a.kind in ("fragment", "question") and (n := self._follow_up(i)) is not Intent.NONE]
         if bare:
             return self._act(bare[:1], [bare[0][1]])
         return self._none(self._why_not())
@@ -132,6 +132,8 @@ class _Reader:
         if asking and (saved := phrases.save(act.clause.words[act.at :], [t.raw for t in act.clause.tokens[act.at :]])) and act.kind != "desire":
             if saved.name or self.context:
                 return Intent.SAVE
+        if act.kind in ("fragment", "question") and self._follow_up(place) is Intent.CHANGE and act.clause.words[0] in ("and", "with", "same", "but", "now", "again"):
+            return Intent.NONE
         named = found.target or self._gathers_target(place)
         pronoun = found.pronoun and self.context is not None
         if asking:
@@ -160,6 +162,10 @@ class _Reader:
         if intent is Intent.CANCEL or target:
             return True
         rest = [w for w in act.clause.words[act.at + 1 :] if w not in lex.POLITE]
+        if not rest and sum(1 for a in self.acts if a.kind != "social") > 1:
+            return False
+        if rest[:1] and rest[0] in ("with", "by", "to", "from", "over", "in", "here", "for", "of", "at"):
+            return self.context is not None and found.set_anything
         if intent is Intent.CHANGE:
             return found.set_anything and self.context is not None
         unknown = targets.unknown_object(act, found)

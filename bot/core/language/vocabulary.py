@@ -1,5 +1,6 @@
 """Everything the live catalog and inventory can be called by, built once per catalog."""
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -109,11 +110,11 @@ class Spelling:
         limit = 2 if len(word) >= 8 else 1
         pool = [w for n in range(len(word) - limit, len(word) + limit + 1) for w in self.by_length.get(n, ())]
         hits = process.extract(word, pool, scorer=OSA.distance, score_cutoff=limit, limit=6)
-        found = sorted((distance, _kind(word, right), right[:1] != word[:1], right) for right, distance, _ in hits)
-        found = [f for f in found if len(word) > 3 or sorted(f[3]) == sorted(word)]
-        if not found or (len(found) > 1 and found[0][:3] == found[1][:3] and not _same_family(found[0][3], found[1][3])):
+        found = sorted((distance, _kind(word, right), squeezed(word) != squeezed(right), right[:1] != word[:1], right) for right, distance, _ in hits)
+        found = [f for f in found if len(word) > 3 or sorted(f[4]) == sorted(word)]
+        if not found or (len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])):
             return None
-        distance, kind, other_start, right = found[0]
+        distance, kind, _, other_start, right = found[0]
         if kind == "other" and (len(word) < 5 or other_start):
             return None
         return right, kind
@@ -123,6 +124,11 @@ def _kind(word: str, right: str) -> str:
     if sorted(word) == sorted(right) or len(word) != len(right):
         return "swap"
     return "swap" if set(word) == set(right) else "zother" if abs(len(word) - len(right)) > 1 else "other"
+
+
+def squeezed(text: str) -> str:
+    """Doubled letters as one."""
+    return re.sub(r"(.)\1+", r"\1", text)
 
 
 def _same_family(one: str, other: str) -> bool:
