@@ -1,0 +1,271 @@
+"""Compose files to sightings: interpolation, anchors, overrides, environment files, GPU reservations."""
+
+import contextlib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import yaml
+
+from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.container_run import read_gpus, read_port
+from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
+from bot.core.discovery.programs import inside_container
+from bot.core.discovery.shell_run import Interpreter, Leave, Surroundings, World
+from bot.core.discovery.shell_state import Scope, Variable, clean, directory, join_path, unset
+
+_INTERPOLATED = re.compile(
+    r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"
+)
+_SIZE_LIMIT = 2_000_000
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML with anchors and merges, all scalars as text: compose hands "on" and 1.10 on as they are written."""
+
+
+_PlainLoader.yaml_implicit_resolvers = {
+    "<": [("tag:yaml.org,2002:merge", re.compile(r"^(?:<<)$"))],
+    "~": [("tag:yaml.org,2002:null", re.compile(r"^~$"))],
+    "n": [("tag:yaml.org,2002:null", re.compile(r"^null$"))],
+    "": [("tag:yaml.org,2002:null", re.compile(r"^$"))],
+}
+
+
+def load_yaml(text: str) -> Any:
+    """The document with all scalars as text; None where it is no YAML."""
+    if len(text) > _SIZE_LIMIT:
+        return None
+    try:
+        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+        return None
+
+
+def sight_compose(artefacts: Sequence[Artefact], world: World, env_files: Sequence[Artefact]) -> list[Sighting]:
+    """Launches of all compose files; an override file is merged into its neighbour."""
+    found: list[Sighting] = []
+    projects: dict[str, list[Artefact]] = {}
+    for artefact in artefacts:
+        projects.setdefault(directory(artefact.path), []).append(artefact)
+    for folder, files in projects.items():
+        bases = [file for file in files if "override" not in file.path.rpartition("/")[2]]
+        overrides = [file for file in files if file not in bases]
+        for base in bases or overrides:
+            merged = [base, *(overrides if bases else [])]
+            found.extend(_project(folder, merged, world, env_files))
+    return found
+
+
+class _Project:
+    """One project's services, with what interpolation reads."""
+
+    def __init__(self, folder: str, env_files: Sequence[Artefact]) -> None:
+        self.folder = folder
+        self._env_files = env_files
+        dotenv = next((one for one in env_files if one.path == f"{folder.rstrip('/')}/.env"), None)
+        self._dotenv = dotenv
+        self._values = parse_dotenv(dotenv.text, f"env file {dotenv.path}") if dotenv else {}
+        self.used: list[Artefact] = []
+
+    def interpolate(self, text: str) -> str:
+        """`${X:-y}` and the like, from the .env file beside the compose file."""
+        return _INTERPOLATED.sub(self._value, clean(text))
+
+    def origin(self, text: str) -> str | None:
+        """Where the variable that a whole value names was set."""
+        match = _INTERPOLATED.fullmatch(text.strip())
+        variable = self._values.get(match[1] or match[2]) if match else None
+        return variable.origin if variable else None
+
+    def _value(self, match: re.Match[str]) -> str:
+        if match[0] == "$$":
+            return "$"
+        name, operator, argument = match[1] or match[2], match[3] or "", match[4] or ""
+        variable = self._values.get(name)
+        if variable is not None and self._dotenv is not None and self._dotenv not in self.used:
+            self.used.append(self._dotenv)
+        present = variable is not None and (bool(variable.text) or not operator.startswith(":"))
+        if operator.endswith("+"):
+            return self.interpolate(argument) if present else ""
+        if variable is not None and present:
+            return variable.text
+        if operator.endswith("-"):
+            return self.interpolate(argument)
+        return unset(match[0])
+
+    def env_file(self, path: str) -> dict[str, Variable]:
+        """Variables of a service's env_file."""
+        full = join_path(self.folder if self.folder.startswith("/") else None, path) or path
+        file = next((one for one in self._env_files if one.path in (full, path)), None)
+        if file is None:
+            return {}
+        if file not in self.used:
+            self.used.append(file)
+        return parse_dotenv(file.text, f"env file {file.path}")
+
+
+def parse_dotenv(text: str, origin: str) -> dict[str, Variable]:
+    """A .env file as compose reads it: quotes go, `export` is allowed, comments end unquoted values."""
+    found: dict[str, Variable] = {}
+    for line in text.splitlines():
+        match = re.match(r"\s*(?:export\s+)?([A-Za-z_][\w.]*)\s*[=:]\s*(.*?)\s*$", line)
+        if match is None:
+            continue
+        value = match[2]
+        quoted = re.match(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"", value)
+        if quoted:
+            value = (
+                quoted[1] if quoted[1] is not None else re.sub(r"\\([\"\\$])", r"\1", quoted[2].replace("\\n", "\n"))
+            )
+        else:
+            value = re.sub(r"\s+#.*$", "", value)
+        found[match[1]] = Variable(clean(value), True, f"{origin}, {match[1]}")
+    return found
+
+
+def _project(folder: str, files: Sequence[Artefact], world: World, env_files: Sequence[Artefact]) -> list[Sighting]:
+    services: dict[str, dict[str, Any]] = {}
+    for file in files:
+        document = load_yaml(file.text)
+        listed = document.get("services") if isinstance(document, dict) else None
+        if listed is None and isinstance(document, dict):
+            listed = {name: body for name, body in document.items() if isinstance(body, dict) and "image" in body}
+        for name, body in listed.items() if isinstance(listed, dict) else ():
+            if isinstance(body, dict):
+                services[str(name)] = _overridden(services.get(str(name), {}), body)
+    evidence = tuple(Evidence(kind="compose", path=file.path, seen_at=file.changed_at) for file in files)
+    found: list[Sighting] = []
+    for name, body in services.items():
+        project = _Project(folder, env_files)
+        found.extend(_service(name, _extended(body, services), project, world, evidence))
+    return found
+
+
+def _overridden(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Two bodies of one service: single values are replaced, environments merged, ports added."""
+    merged = dict(base)
+    for key, value in over.items():
+        before = merged.get(key)
+        if key == "environment" and before is not None:
+            merged[key] = {**_pairs(before), **_pairs(value)}
+        elif key in ("ports", "volumes", "devices") and isinstance(before, list) and isinstance(value, list):
+            merged[key] = [*before, *value]
+        elif isinstance(before, dict) and isinstance(value, dict):
+            merged[key] = {**before, **value}
+        else:
+            merged[key] = value
+    return merged
+
+
+def _extended(body: Mapping[str, Any], services: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    extends = body.get("extends")
+    name = extends.get("service") if isinstance(extends, dict) and "file" not in extends else extends
+    if isinstance(name, str) and name in services and services[name] is not body:
+        return _overridden(services[name], {key: value for key, value in body.items() if key != "extends"})
+    return body
+
+
+def _pairs(value: Any) -> dict[str, str | None]:
+    """`environment` as a mapping or a list; None: handed on from the caller's environment."""
+    if isinstance(value, dict):
+        return {str(name): None if text is None else str(text) for name, text in value.items()}
+    pairs: dict[str, str | None] = {}
+    for item in value if isinstance(value, list) else []:
+        name, equals, text = str(item).partition("=")
+        pairs[name] = text if equals else None
+    return pairs
+
+
+def _words(value: Any, project: _Project) -> list[str]:
+    """A command: a list of words, or text that is split like a shell does, without expansion."""
+    if isinstance(value, list):
+        return [project.interpolate(str(word)) for word in value]
+    if not isinstance(value, str):
+        return []
+    text = project.interpolate(value.replace("\\\n", " "))
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def _service(
+    name: str, body: Mapping[str, Any], project: _Project, world: World, evidence: tuple[Evidence, ...]
+) -> list[Sighting]:
+    entrypoint = _words(body.get("entrypoint"), project)
+    command = _words(body.get("command"), project)
+    image = project.interpolate(str(body["image"])) if body.get("image") else None
+    where = f"compose {evidence[0].path}, service {name}"
+    env = _environment(body, project, where)
+    container = _container(name, body, project, image, hidden=not entrypoint)
+    cwd = body.get("working_dir")
+    user = body.get("user")
+    scope = Scope(
+        variables=env,
+        cwd=project.interpolate(str(cwd)) if cwd else None,
+        user=project.interpolate(str(user)) if user else None,
+    )
+    around = Surroundings(runner="compose", container=container, evidence=evidence)
+    shell = Interpreter(world, scope, where=where, surroundings=around)
+    with contextlib.suppress(Leave):
+        inside_container(shell, Call(argv=(*entrypoint, *command), env=env, cwd=scope.cwd))
+    used = tuple(Evidence(kind=one.kind, path=one.path, seen_at=one.changed_at) for one in project.used)
+    return [replace(one, evidence=(*one.evidence, *used), runner="compose") for one in shell.launches]
+
+
+def _environment(body: Mapping[str, Any], project: _Project, where: str) -> dict[str, Variable]:
+    env: dict[str, Variable] = {}
+    files = body.get("env_file")
+    for item in files if isinstance(files, list) else [files]:
+        path = item.get("path") if isinstance(item, dict) else item
+        if path:
+            env.update(project.env_file(project.interpolate(str(path))))
+    for name, text in _pairs(body.get("environment")).items():
+        written = "${" + name + "}" if text is None else text
+        env[name] = Variable(project.interpolate(written), True, project.origin(written) or f"{where}, {name}")
+    return env
+
+
+def _container(
+    name: str, body: Mapping[str, Any], project: _Project, image: str | None, *, hidden: bool
+) -> ContainerRun:
+    stated = body.get("container_name")
+    ports = body.get("ports")
+    networks = body.get("network_mode")
+    return ContainerRun(
+        image=image,
+        name=project.interpolate(str(stated)) if stated else None,
+        ports=tuple(filter(None, (_port(item, project) for item in ports))) if isinstance(ports, list) else (),
+        host_network=networks == "host",
+        gpus=_gpus(body, project),
+        entrypoint_hidden=hidden,
+        service=name,
+        project=project.folder,
+    )
+
+
+def _port(item: Any, project: _Project) -> PortMapping | None:
+    if isinstance(item, dict):
+        published, target = item.get("published"), item.get("target")
+        host = project.interpolate(str(published)) if published else None
+        return PortMapping(host=host, container=project.interpolate(str(target))) if target else None
+    return read_port(project.interpolate(str(item)))
+
+
+def _gpus(body: Mapping[str, Any], project: _Project) -> tuple[str, ...]:
+    deploy = body.get("deploy")
+    resources = deploy.get("resources") if isinstance(deploy, dict) else None
+    reservations = resources.get("reservations") if isinstance(resources, dict) else None
+    requests = reservations.get("devices") if isinstance(reservations, dict) else None
+    short = body.get("gpus")
+    found: list[str] = []
+    for request in [*(requests if isinstance(requests, list) else []), *(short if isinstance(short, list) else [])]:
+        ids = request.get("device_ids") if isinstance(request, dict) else None
+        found.extend(project.interpolate(str(one)) for one in (ids if isinstance(ids, list) else []))
+    devices = body.get("devices")
+    for device in devices if isinstance(devices, list) else []:
+        found.extend(read_gpus(project.interpolate(str(device))))
+    return tuple(dict.fromkeys(part for one in found for part in one.split(",")))

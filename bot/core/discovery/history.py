@@ -1,0 +1,171 @@
+"""Shell histories (bash, zsh, fish) to entries, and the entries to sightings."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
+from bot.core.discovery.launch_call import Evidence, Sighting
+from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_state import Scope, clean
+
+#: words that a line must hold to be a launch, or to call a script that is one
+_HINT = re.compile(r"vllm|sglang|sgl|llama|serve|docker|podman|nerdctl", re.IGNORECASE)
+#: lines that change what later ones see
+_CONTEXT = re.compile(
+    r"\s*(?:cd|pushd|popd|export|source|\.|conda|mamba|micromamba|deactivate|alias|unset|set|setenv|exit|logout|tmux|screen"
+    r"|declare|[A-Za-z_]\w*=)"
+)
+_BASH_TIME = re.compile(r"#(\d{9,11})\s*")
+_ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
+#: longest entry that is read: the kernel takes no longer argument
+_ENTRY_LIMIT = 140_000
+#: entries that are followed, the last ones; older ones of a huge file are dropped
+_ENTRIES_LIMIT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entered command. `line`: number of its first line in the file."""
+
+    text: str = field(repr=False)
+    line: int
+    at: datetime | None = None
+
+
+def entries(artefact: Artefact) -> Iterator[Entry]:
+    """All entries, oldest first."""
+    shell = artefact.shell or _shell_of(artefact)
+    if shell == "fish":
+        return _fish(artefact.text)
+    if shell == "zsh":
+        return _zsh(artefact.text)
+    return _bash(artefact.text)
+
+
+def _shell_of(artefact: Artefact) -> str:
+    if "fish_history" in artefact.path or artefact.text.startswith("- cmd: "):
+        return "fish"
+    if "zsh" in artefact.path or _ZSH_ENTRY.match(artefact.text[:200].partition("\n")[0]):
+        return "zsh"
+    return "bash"
+
+
+def _moment(seconds: str) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _bash(text: str) -> Iterator[Entry]:
+    """With time stamps (`#1763600001`) an entry may have several lines; without, a line is one unless it continues."""
+    stamped = re.search(r"(?m)^#\d{9,11}\s*$", text[:20_000]) is not None
+    at: datetime | None = None
+    pending: list[str] = []
+    started = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        stamp = _BASH_TIME.fullmatch(line)
+        if stamp:
+            if pending:
+                yield Entry("\n".join(pending), started, at)
+                pending = []
+            at = _moment(stamp[1])
+            continue
+        if not pending:
+            started = number
+        pending.append(line.rstrip("\r"))
+        if not stamped and not _continues(line):
+            yield Entry("\n".join(pending), started, at)
+            pending = []
+    if pending:
+        yield Entry("\n".join(pending), started, at)
+
+
+def _continues(line: str) -> bool:
+    stripped = line.rstrip("\r")
+    return (len(stripped) - len(stripped.rstrip("\\"))) % 2 == 1
+
+
+def _zsh(text: str) -> Iterator[Entry]:
+    """Extended or plain; a newline inside an entry is written as backslash, newline."""
+    pending: list[str] = []
+    started = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not pending:
+            started = number
+        if line.endswith("\\"):
+            # zsh puts a blank behind a backslash that ends an entry
+            pending.append(line[:-1])
+            continue
+        pending.append(line)
+        whole = "\n".join(pending)
+        pending = []
+        match = _ZSH_ENTRY.fullmatch(whole)
+        yield Entry(match[2], started, _moment(match[1])) if match else Entry(whole, started)
+    if pending:
+        yield Entry("\n".join(pending), started)
+
+
+def _fish(text: str) -> Iterator[Entry]:
+    """`- cmd: …` with `when:`; newlines and backslashes in the command are escaped."""
+    command: str | None = None
+    started = 0
+    at: datetime | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("- cmd: "):
+            if command is not None:
+                yield Entry(command, started, at)
+            command, started, at = _unescape_fish(line[7:]), number, None
+        elif (match := re.fullmatch(r"\s+when: (\d+)\s*", line)) and command is not None:
+            at = _moment(match[1])
+    if command is not None:
+        yield Entry(command, started, at)
+
+
+def _unescape_fish(text: str) -> str:
+    return re.sub(r"\\(\\|n)", lambda match: "\n" if match[1] == "n" else "\\", text)
+
+
+def sight_history(artefact: Artefact, world: World, script_names: Iterable[str]) -> list[Sighting]:
+    """Launches of one history. Folder, exports, aliases and the active environment carry from line to line."""
+    user = artefact.user or user_of_path(artefact.path)
+    home = home_of_path(artefact.path) or (("/root" if user == "root" else f"/home/{user}") if user else None)
+    fish = (artefact.shell or _shell_of(artefact)) == "fish"
+    names = [re.escape(name) for name in script_names if len(name) > 2]
+    scripts = re.compile("|".join(names)) if names else None
+    fresh = Scope(user=user, home=home)
+    scope = fresh.fork()
+    found: list[Sighting] = []
+    kept = _worth_following(artefact, scripts)
+    for entry in kept:
+        if re.fullmatch(r"\s*(exit|logout)\s*", entry.text):
+            aliases = scope.aliases
+            scope = fresh.fork()
+            scope.aliases = aliases
+            continue
+        evidence = Evidence(kind="history", path=artefact.path, detail=f"line {entry.line}", seen_at=entry.at)
+        around = Surroundings(evidence=(evidence,))
+        where = f"history {artefact.path}"
+        scope.sources = ()
+        shell = Interpreter(world, scope, where=where, surroundings=around, fish=fish)
+        shell.run_text(clean(entry.text))
+        scope = shell.scope
+        found.extend(replace(one, seen_at=entry.at) for one in shell.launches)
+    return found
+
+
+def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None) -> list[Entry]:
+    kept: list[Entry] = []
+    hinted = False
+    for entry in entries(artefact):
+        if not entry.text.strip() or len(entry.text) > _ENTRY_LIMIT:
+            continue
+        hit = _HINT.search(entry.text) is not None or (scripts is not None and scripts.search(entry.text) is not None)
+        if hit or _CONTEXT.match(entry.text):
+            kept.append(entry)
+            hinted = hinted or hit
+        if len(kept) > 2 * _ENTRIES_LIMIT:
+            del kept[:_ENTRIES_LIMIT]
+    return kept[-_ENTRIES_LIMIT:] if hinted else []

@@ -1,0 +1,641 @@
+"""Following a shell text to the commands that it would run. Nothing is executed: conditions that only the host could
+answer are taken the way that leads to a launch, commands other than launches have no effect."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
+from bot.core.discovery.programs import dispatch
+from bot.core.discovery.shell_builtins import BUILTINS, declare
+from bot.core.discovery.shell_expand import Expander
+from bot.core.discovery.shell_parser import parse_shell
+from bot.core.discovery.shell_state import Scope, Variable, has_unknown, join_path, known, render
+from bot.core.discovery.shell_syntax import (
+    AndOr,
+    ArithmeticCommand,
+    Case,
+    For,
+    ForArithmetic,
+    Function,
+    Group,
+    If,
+    Node,
+    Pipeline,
+    Redirect,
+    Sequence,
+    Simple,
+    Substitution,
+    Test,
+    Text,
+    While,
+    Word,
+)
+from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status, evaluate_test
+
+_STEPS = 20_000
+_DEPTH = 40
+_ITERATIONS = 64
+_LAUNCHES = 64
+#: branches of a case on an argument that nobody gave
+_STARTING = frozenset(("start", "run", "up", "serve", "launch", "restart", "begin", "on"))
+
+
+@dataclass(frozen=True, slots=True)
+class ShellFile:
+    """A text that a shell may run or source."""
+
+    kind: str
+    path: str
+    text: str = field(repr=False)
+
+
+@dataclass(slots=True)
+class World:
+    """What all shells of one discovery share: known files, and whether a command is a launch."""
+
+    files: Mapping[str, ShellFile]
+    is_launch: Callable[[Sighting], bool]
+    is_server: Callable[[tuple[str, ...]], bool]
+    #: files that scripts wrote as here-documents
+    written: dict[str, str] = field(default_factory=dict, repr=False)
+    #: files that a launch was reached through
+    used: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What holds for every command of a shell: who starts it, and in what."""
+
+    runner: str = "process"
+    unit: str | None = None
+    container: ContainerRun | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Leave(Exception):  # noqa: N818 - a jump, no error
+    """exit, return, break or continue on its way up."""
+
+    def __init__(self, kind: str, levels: int = 1) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.levels = levels
+
+
+@dataclass(slots=True)
+class Sink:
+    """Where output goes. `opaque`: part of it only running would tell."""
+
+    parts: list[str] = field(default_factory=list)
+    opaque: bool = False
+
+
+@dataclass(slots=True)
+class _Trial:
+    scope: Scope
+    launches: list[Sighting]
+    leave: Leave | None
+    status: Status
+
+
+class Interpreter:
+    """One shell. `where` names the text for provenance ("script /srv/x.sh")."""
+
+    def __init__(
+        self,
+        world: World,
+        scope: Scope,
+        *,
+        where: str = "",
+        surroundings: Surroundings | None = None,
+        fish: bool = False,
+        parent: "Interpreter | None" = None,
+    ) -> None:
+        self.world = world
+        self.scope = scope
+        self.where = where
+        self.surroundings = surroundings or Surroundings()
+        self.fish = fish
+        self.launches: list[Sighting] = parent.launches if parent else []
+        self.sessions: dict[str, Scope] = parent.sessions if parent else {}
+        self.sink: Sink = parent.sink if parent else Sink(opaque=True)
+        self.stdin: list[str] | None = None
+        self._steps: list[int] = parent._steps if parent else [_STEPS]
+        self._depth: int = parent._depth + 1 if parent else 0
+        self._line = 0
+
+    # running
+
+    def run_text(self, text: str) -> Status:
+        """Follow a whole text; `exit` ends it."""
+        if self._depth > _DEPTH:
+            return LIKELY
+        try:
+            return self.run(parse_shell(text, fish=self.fish).body)
+        except Leave as leave:
+            return YES if leave.kind in ("exit", "return") else LIKELY
+
+    def run(self, node: Node) -> Status:
+        """Follow one node."""
+        self._steps[0] -= 1
+        if self._steps[0] < 0 or len(self.launches) > _LAUNCHES:
+            raise Leave("exit")
+        match node:
+            case Simple():
+                return self._simple(node)
+            case Sequence():
+                return self._sequence(node)
+            case AndOr():
+                return self._and_or(node)
+            case Pipeline():
+                return self._pipeline(node)
+            case Group():
+                return self._redirected(node.redirects, lambda: self._group(node))
+            case If():
+                return self._redirected(node.redirects, lambda: self._if(node, 0))
+            case While():
+                return self._redirected(node.redirects, lambda: self._loop(lambda first: self._while_step(node, first)))
+            case For():
+                return self._redirected(node.redirects, lambda: self._for(node))
+            case ForArithmetic():
+                return self._for_arithmetic(node)
+            case Case():
+                return self._redirected(node.redirects, lambda: self._case(node))
+            case Function():
+                self.scope.functions[node.name] = node.body
+                return YES
+            case Test():
+                return self._test(node)
+            case ArithmeticCommand():
+                value = self.expander.arithmetic(node.expression)
+                return LIKELY if value is None else (YES if value else NO)
+
+    @property
+    def expander(self) -> Expander:
+        """Expansion in the present scope."""
+        return Expander(self.scope, self._substitute)
+
+    def child(self, scope: Scope, *, where: str = "", fish: bool = False) -> "Interpreter":
+        """A shell that this one starts."""
+        return Interpreter(
+            self.world, scope, where=where or self.where, surroundings=self.surroundings, fish=fish, parent=self
+        )
+
+    def origin(self, line: int = 0) -> str:
+        """Where the present command stands, for provenance."""
+        number = line or self._line
+        return f"{self.where} line {number}" if number and self.where else self.where
+
+    # lists
+
+    def _sequence(self, node: Sequence) -> Status:
+        status = YES
+        for item, background in node.items:
+            if not background:
+                status = self.run(item)
+                continue
+            kept = self.scope
+            self.scope = kept.fork()
+            try:
+                self.run(item)
+            except Leave:
+                pass
+            finally:
+                self.scope = kept
+            status = YES
+        return status
+
+    def _and_or(self, node: AndOr) -> Status:
+        status = self.run(node.first)
+        for operator, item in node.rest:
+            wanted = status.ok == (operator == "&&")
+            if status.certain:
+                if wanted:
+                    status = self.run(item)
+                continue
+            trial = self._try(lambda item=item: self.run(item))  # type: ignore[misc]  # bound now
+            if trial.launches or (wanted and trial.leave is None):
+                status = self._adopt(trial)
+            elif wanted:
+                # the way out was not taken: scripts that launch get past their checks
+                status = Status(operator == "||", False)
+        return status
+
+    def _pipeline(self, node: Pipeline) -> Status:
+        status = YES
+        if len(node.commands) == 1:
+            status = self.run(node.commands[0])
+        else:
+            status = self._piped(node.commands)
+        return Status(not status.ok, status.certain) if node.negated else status
+
+    def _piped(self, commands: list[Node]) -> Status:
+        kept_scope, kept_sink, kept_stdin = self.scope, self.sink, self.stdin
+        status = YES
+        try:
+            for number, command in enumerate(commands):
+                self.scope = kept_scope.fork()
+                last = number == len(commands) - 1
+                self.sink = kept_sink if last else Sink()
+                before = len(self.launches)
+                status = self.run(command)
+                if not last:
+                    text = None if self.sink.opaque else "".join(self.sink.parts)
+                    self.stdin = None if text is None else text.splitlines()
+                    self._note_tee(commands[number + 1 :], before)
+        except Leave as leave:
+            if leave.kind in ("break", "continue"):
+                raise
+        finally:
+            self.scope, self.sink, self.stdin = kept_scope, kept_sink, kept_stdin
+        return status
+
+    def _note_tee(self, following: list[Node], before: int) -> None:
+        """`launch | tee FILE` writes a log."""
+        for command in following:
+            if not isinstance(command, Simple) or not command.words or command.words[0].literal != "tee":
+                continue
+            for target in self.expander.fields(command.words[1:]):
+                path = join_path(self.scope.cwd, target)
+                if path and not target.startswith("-"):
+                    self.launches[before:] = [replace(one, logs=(*one.logs, path)) for one in self.launches[before:]]
+
+    def _group(self, node: Group) -> Status:
+        if not node.subshell:
+            return self.run(node.body)
+        kept = self.scope
+        self.scope = kept.fork()
+        try:
+            return self.run(node.body)
+        except Leave as leave:
+            if leave.kind != "exit":
+                raise
+            return LIKELY
+        finally:
+            self.scope = kept
+
+    # choices
+
+    def _try(self, action: Callable[[], Status]) -> _Trial:
+        kept, count = self.scope, len(self.launches)
+        self.scope = kept.fork()
+        leave = None
+        status = LIKELY
+        try:
+            status = action()
+        except Leave as caught:
+            leave = caught
+        trial = _Trial(self.scope, self.launches[count:], leave, status)
+        self.scope = kept
+        del self.launches[count:]
+        return trial
+
+    def _adopt(self, trial: _Trial) -> Status:
+        self.scope = trial.scope
+        self.launches.extend(trial.launches)
+        if trial.leave is not None:
+            raise trial.leave
+        return trial.status
+
+    def _choose(self, likely: Callable[[], Status], other: Callable[[], Status]) -> Status:
+        """Of two ways that the host would decide: the likely one, unless only the other leads to a launch or the likely
+        one ends the script."""
+        first = self._try(likely)
+        if first.launches:
+            return self._adopt(first)
+        second = self._try(other)
+        if second.launches or (first.leave is not None and second.leave is None):
+            return self._adopt(second)
+        return self._adopt(first)
+
+    def _if(self, node: If, number: int) -> Status:
+        if number == len(node.branches):
+            return self.run(node.otherwise) if node.otherwise else YES
+        condition, body = node.branches[number]
+        status = self.run(condition)
+        if status.certain:
+            return self.run(body) if status.ok else self._if(node, number + 1)
+
+        def taken() -> Status:
+            return self.run(body)
+
+        def passed() -> Status:
+            return self._if(node, number + 1)
+
+        return self._choose(taken, passed) if status.ok else self._choose(passed, taken)
+
+    def _case(self, node: Case) -> Status:
+        text = self.expander.text(node.word)
+        value = known(text)
+        if value:
+            for patterns, body in node.branches:
+                if any(self._matches(value, pattern) for pattern in patterns):
+                    return self.run(body)
+            return YES
+        return self._open_case(node, value)
+
+    def _matches(self, value: str, pattern: Word) -> bool:
+        expression = self.expander.pattern(pattern)
+        return expression is not None and re.match(expression, value) is not None
+
+    def _open_case(self, node: Case, value: str | None) -> Status:
+        """A case on an argument that is not given, or on something unknown. Of several branches that launch, those
+        named like a start count; each names the launches that an argument would choose."""
+        trials = [(patterns, self._try(lambda body=body: self.run(body))) for patterns, body in node.branches]  # type: ignore[misc]  # bound now
+        launching = [(patterns, trial) for patterns, trial in trials if trial.launches]
+        starting = [one for one in launching if any(pattern.plain in _STARTING for pattern in one[0])]
+        chosen = starting[:1] or launching
+        if chosen:
+            for _, trial in chosen[1:]:
+                self.launches.extend(trial.launches)
+            return self._adopt(chosen[0][1])
+        for patterns, trial in trials:
+            if value is not None and any(self._matches(value, pattern) for pattern in patterns):
+                return self._adopt(trial) if trial.leave is None else LIKELY
+        return LIKELY
+
+    def _test(self, node: Test) -> Status:
+        tokens: list[str] = []
+        patterns: dict[int, Word] = {}
+        for token in node.tokens:
+            if isinstance(token, Word):
+                patterns[len(tokens)] = token
+                tokens.append(self.expander.text(token))
+            else:
+                tokens.append(token)
+        by_text = {tokens[position]: word for position, word in patterns.items()}
+
+        def matches(text: str, pattern: str) -> bool:
+            return self._matches(text, by_text[pattern]) if pattern in by_text else text == pattern
+
+        return evaluate_test(tokens, extended=True, matches=matches)
+
+    # loops
+
+    def _loop(self, step: Callable[[bool], Status | None]) -> Status:
+        """Repeat until `step` gives None."""
+        for iteration in range(_ITERATIONS):
+            try:
+                if step(iteration == 0) is None:
+                    break
+            except Leave as leave:
+                if leave.kind not in ("break", "continue"):
+                    raise
+                if leave.levels > 1:
+                    raise Leave(leave.kind, leave.levels - 1) from None
+                if leave.kind == "break":
+                    break
+        return YES
+
+    def _while_step(self, node: While, first: bool) -> Status | None:
+        status = self.run(node.condition)
+        going = status.ok != node.until
+        if (status.certain and not going) or (not status.certain and not first):
+            return None
+        before = len(self.launches)
+        result = self.run(node.body)
+        constant = len(node.condition.items) == 1 and _is_constant(node.condition.items[0][0])
+        # a loop that restarts its server for ever
+        return None if constant and len(self.launches) > before else result
+
+    def _for(self, node: For) -> Status:
+        if node.words is None:
+            values = list(self.scope.positional)
+        else:
+            values = self.expander.fields(node.words)
+        remaining = iter(values[:_ITERATIONS])
+
+        def step(_: bool) -> Status | None:
+            value = next(remaining, None)
+            if value is None:
+                return None
+            self.scope.assign(node.name, value, self.origin())
+            return self.run(node.body)
+
+        return self._loop(step)
+
+    def _for_arithmetic(self, node: ForArithmetic) -> Status:
+        if node.start.strip():
+            self.expander.arithmetic(node.start)
+
+        def step(first: bool) -> Status | None:
+            if not first and node.step.strip():
+                self.expander.arithmetic(node.step)
+            going = self.expander.arithmetic(node.condition) if node.condition.strip() else 1
+            if going == 0 or (going is None and not first):
+                return None
+            return self.run(node.body)
+
+        return self._loop(step)
+
+    # simple commands
+
+    def _simple(self, node: Simple) -> Status:
+        self._line = node.line
+        node = self._unaliased(node)
+        words = self.expander.fields(node.words)
+        if not words:
+            for assignment in node.assignments:
+                declare(self, assignment, exported=None)
+            return self._redirected(node.redirects, lambda: LIKELY if _substitutes(node) else YES)
+        return self._redirected(node.redirects, lambda: self._command(node, words))
+
+    def _unaliased(self, node: Simple) -> Simple:
+        name = node.words[0].literal if node.words else None
+        if name is None or name not in self.scope.aliases:
+            return node
+        items = parse_shell(self.scope.aliases[name], fish=self.fish).body.items
+        if len(items) != 1 or not isinstance(items[0][0], Simple):
+            return node
+        alias = items[0][0]
+        return replace(
+            node,
+            assignments=[*node.assignments, *alias.assignments],
+            words=[*alias.words, *node.words[1:]],
+            redirects=[*alias.redirects, *node.redirects],
+        )
+
+    def _command(self, node: Simple, words: list[str]) -> Status:
+        name = words[0]
+        while self.fish and name in ("and", "or", "not", "builtin") and len(words) > 1:
+            words = words[1:]
+            name = words[0]
+        prefix = {
+            one.name: Variable(self.expander.text(one.value), True, self.origin())
+            for one in node.assignments
+            if one.value is not None
+        }
+        if name in self.scope.functions:
+            return self._call_function(self.scope.functions[name], words[1:], prefix)
+        if name in BUILTINS:
+            status = BUILTINS[name](self, words, node)
+            if status is not None:
+                return status
+        return dispatch(self, self._call(words, prefix, node))
+
+    def _call(self, words: list[str], prefix: dict[str, Variable], node: Simple) -> Call:
+        return Call(
+            argv=tuple(words),
+            env={**self.scope.exports(), **prefix},
+            cwd=self.scope.cwd,
+            user=None,
+            home=self.scope.home,
+            venv=self.scope.venv,
+            stdin="\n".join(self.stdin) if self.stdin is not None else None,
+            logs=tuple(self._log_paths(node.redirects)),
+            line=node.line,
+        )
+
+    def _log_paths(self, redirects: list[Redirect]) -> list[str]:
+        paths = []
+        for redirect in redirects:
+            if redirect.operator in (">", ">>", ">|", "&>", "&>>") and redirect.descriptor in ("", "1"):
+                path = join_path(self.scope.cwd, self.expander.text(redirect.target))
+                if path and path != "/dev/null":
+                    paths.append(path)
+        return paths
+
+    def _call_function(self, body: Node, arguments: list[str], prefix: dict[str, Variable]) -> Status:
+        if self._depth > _DEPTH:
+            return LIKELY
+        self._depth += 1
+        kept = self.scope.positional
+        before = {name: self.scope.variables.get(name) for name in prefix}
+        self.scope.variables.update(prefix)
+        self.scope.positional = tuple(arguments)
+        try:
+            return self.run(body)
+        except Leave as leave:
+            if leave.kind != "return":
+                raise
+            return LIKELY
+        finally:
+            self._depth -= 1
+            self.scope.positional = kept
+            for name, variable in before.items():
+                if variable is None:
+                    self.scope.variables.pop(name, None)
+                else:
+                    self.scope.variables[name] = variable
+
+    # input and output
+
+    def _redirected(self, redirects: list[Redirect], action: Callable[[], Status]) -> Status:
+        """Run with here-documents as input; output to a file is kept as what the file then holds."""
+        kept_stdin, kept_sink = self.stdin, self.sink
+        target: tuple[str, bool] | None = None
+        for redirect in redirects:
+            text = self._input(redirect)
+            if text is not None:
+                self.stdin = text.splitlines()
+            elif redirect.operator in (">", ">>", ">|", "&>", "&>>") and redirect.descriptor in ("", "1"):
+                path = join_path(self.scope.cwd, self.expander.text(redirect.target))
+                target = (path or "", ">>" in redirect.operator)
+                self.sink = Sink()
+        try:
+            return action()
+        finally:
+            if target is not None:
+                self.write_file(target[0], self.sink, append=target[1])
+            self.stdin, self.sink = kept_stdin, kept_sink
+
+    def _input(self, redirect: Redirect) -> str | None:
+        if redirect.operator in ("<<", "<<-"):
+            return self.expander.text(redirect.heredoc)
+        if redirect.operator == "<<<":
+            return self.expander.text(redirect.target) + "\n"
+        if redirect.operator == "<":
+            found = self.find_file(self.expander.text(redirect.target))
+            return found.text if found else None
+        return None
+
+    def write(self, text: str) -> None:
+        """Output of a command that is certain."""
+        self.sink.parts.append(text)
+
+    def write_unknown(self) -> None:
+        """Output that only running would tell."""
+        self.sink.opaque = True
+
+    def write_file(self, path: str, sink: Sink, *, append: bool) -> None:
+        """Remember what a file holds after this."""
+        if not path or path.startswith("/dev/") or sink.opaque or not sink.parts:
+            return
+        before = self.world.written.get(path, "") if append else ""
+        self.world.written[path] = (before + "".join(sink.parts))[-200_000:]
+
+    def find_file(self, path: str) -> ShellFile | None:
+        """A file that an artefact or a here-document gives. Where the folder is not known, the one of that name."""
+        full = join_path(self.scope.cwd, path)
+        if full is not None:
+            if full in self.world.written:
+                return ShellFile("script", "", render(self.world.written[full]))
+            if full in self.world.files:
+                return self.world.files[full]
+            return None
+        tail = "/" + render(path).lstrip("~./").rpartition("/")[2]
+        same = [one for place, one in self.world.files.items() if place.endswith(tail)]
+        return same[0] if len(same) == 1 and len(tail) > 1 and not has_unknown(path) else None
+
+    def _substitute(self, part: Substitution) -> str | None:
+        if self._depth > _DEPTH:
+            return None
+        inner = self.child(self.scope.fork(), fish=self.fish)
+        inner.sink = Sink()
+        inner._line = self._line
+        inner.run_text(part.body)
+        return None if inner.sink.opaque else "".join(inner.sink.parts)
+
+    # results
+
+    def emit(self, call: Call) -> bool:
+        """Keep a command if it is a launch."""
+        around = self.surroundings
+        line = f"line {call.line}" if call.line else ""
+        sources = tuple(Evidence(kind=kind, path=path) for kind, path in self.scope.sources)
+        last = sources[-1:] and sources[-1]
+        if last and line:
+            sources = (*sources[:-1], replace(last, detail=line))
+        container = around.container or (ContainerRun(name=call.container) if call.container else None)
+        unit = around.unit or call.unit
+        runner = "systemd" if unit else ("docker" if container and around.runner == "process" else around.runner)
+        sighting = Sighting(
+            argv=call.argv,
+            env=call.env,
+            cwd=call.cwd,
+            user=call.user or self.scope.user,
+            venv=call.venv,
+            wrappers=call.wrappers,
+            runner=runner,
+            unit=unit,
+            container=container,
+            evidence=_distinct((*around.evidence, *sources)),
+            logs=call.logs,
+        )
+        if not self.world.is_launch(sighting):
+            return False
+        self.launches.append(sighting)
+        self.world.used.update(path for _, path in self.scope.sources)
+        return True
+
+
+def _distinct(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
+    found: dict[tuple[str, str], Evidence] = {}
+    for one in evidence:
+        found.setdefault((one.kind, one.path), one)
+    return tuple(found.values())
+
+
+def _is_constant(node: Node) -> bool:
+    return isinstance(node, Simple) and all(word.plain is not None for word in node.words)
+
+
+def _substitutes(node: Simple) -> bool:
+    """Whether a bare assignment's status is that of a substitution."""
+    return any(
+        isinstance(part, Substitution)
+        for assignment in node.assignments
+        if assignment.value
+        for part in assignment.value.parts
+        if not isinstance(part, Text)
+    )
