@@ -93,9 +93,17 @@ def _starts(verb: str, words: list[str], text: str, particle: str, target: bool)
     return True
 
 
+_READ_NOUNS = frozenset(
+    "logs log lines status health history overview summary list configs benchmark numbers report reports output errors diff comparison schedule "
+    "schedules info help details launches tok/s throughput what which how who why when whether if".split()
+)
+
+
 def _desired(act: Act) -> Intent | None:
     """"i would like X running on Y": by the participle, or by the place."""
     words = act.clause.words[act.at :]
+    if set(words) & _READ_NOUNS:
+        return None
     if set(words) & lex.PARTICIPLE_RESTART:
         return Intent.RESTART
     if set(words) & (lex.PARTICIPLE_STOP - {"off"}) or "off" in words[1:]:

@@ -39,7 +39,7 @@ SCAN_VERBS = _words("scan discover search rescan find crawl import detect redisc
 COMPARE_VERBS = _words("compare diff contrast difference")
 SAVE_VERBS = _words("save call name tag alias pin remember store bookmark label mark rename keep note record nickname")
 SCHEDULE_VERBS = _words("post send report ping schedule notify message publish remind give show update tell drop do run check")
-END_VERBS = STOP_VERBS | _words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit") | {"take"}
+END_VERBS = STOP_VERBS | _words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit") | {"take", "forget", "skip", "remove", "drop", "end"}
 CANCEL_VERBS = _words("cancel abort nvm nevermind scrap scratch undo")
 
 #: past forms: a report, not a request

@@ -37,6 +37,8 @@ _EMOTICON = re.compile(r"(?:(?<=\s)|^)(?:[:;=8xX][-']?[()DPpoO/\\|\]\[3*]+|<3|\^
 _STRIKE = re.compile(r"(?<![\w~])~(?=\S)([^~\n]+)(?<=\S)~(?![\w~])")
 _MARKS = re.compile(r"(?<![\w*_`])([*_])(?=\S)([^*_\n`]+?)(?<=\S)\1(?![\w*_])")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+#: a line of a pasted conversation
+_SAID_BY = re.compile(r"\s*(?:\[[^\]]{1,30}\]\s*)?@?[A-Z][\w.-]{1,20}(?: [A-Z][\w.]{1,20})?\s*(?:[\[(][^\])]{1,30}[\])])?:\s+\S|\s*\w{2,20}\s+\[?\d{1,2}:\d{2}(?:\s?[AP]M)?\]?\s*(?:$|\S)")
 _LONG_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
 _DASH = re.compile(r"\s*[\u2013\u2014]\s*")
 #: what a shell would act on, outside quotes of ours
@@ -155,7 +157,11 @@ def _quotes(text: str, quoted: list[str]) -> str:
     text = _FENCE.sub(keep, text)
     text = _STRIKE.sub(keep, text)
     lines = []
-    for line in text.split("\n"):
+    said = [bool(_SAID_BY.match(line)) for line in text.split("\n")]
+    for by_someone, line in zip(said, text.split("\n"), strict=True):
+        if by_someone and sum(said) > 1:
+            quoted.append(line.strip())
+            continue
         if line.lstrip().startswith(">"):
             quoted.append(line.strip(" >"))
             continue

@@ -12,7 +12,7 @@ _PAST_ACTIONS = lex.PARTICIPLE_RESTART | frozenset(
 )
 _BENCH = re.compile(
     r"\b(?:bench(?:mark(?:s|ing)?)?|throughput|tok/s|toks/s|tok/sec|tokens?/s(?:ec)?|t/s|tps|tokens (?:per|a) sec(?:ond)?|latency|ttft|speed ?test|load ?test|stress ?test|perf(?:ormance)?"
-    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how fast|measure(?:ment)?s?|speeds?|itl)\b"
+    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how (?:fast|quick|quickly|slow|speedy)|measure(?:ment)?s?|speeds?|itl)\b"
 )
 _LOGS = re.compile(r"\b(?:logs?|logfiles?|journal|journalctl|stderr|stdout|traceback|stack ?trace|output|lines|tail|last words|what (?:went wrong|is wrong|was wrong)|errors?|error message|exceptions?)\b")
 _LOG_VERBS = frozenset("tail grep follow stream watch journalctl".split())
@@ -21,16 +21,16 @@ _CATALOG = re.compile(
     r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))|options)\b"
 )
 _HOSTS = re.compile(r"\b(?:hosts|machines|boxes|nodes|inventory|servers|gpu boxes|rigs|hardware|fleet|(?:what|which) (?:gpus?|hardware|hosts?|machines?|boxe?s?|nodes?|servers?))\b")
-_SHOW = re.compile(r"\b(?:config|configuration|recipe|command(?: line)?|cmdline|flags|args|arguments|parameters|params|settings|launch (?:command|line)|revision|definition|setup|how (?:is|was|do we|did we) (?:\S+ ){0,6}(?:launched|started|run|start|configured|set up|deployed)|details)\b")
+_SHOW = re.compile(r"\b(?:config|configuration|recipe|command(?: line)?|cmdline|flags|args|arguments|parameters|params|settings|launch (?:command|line)|revision|definition|setup|(?:how|with what) (?:is|was|do we|did we|\S+) (?:\S+ ){0,6}(?:launched|started|run|start|configured|set up|deployed)|details)\b")
 _STATUS = re.compile(
-    r"\b(?:status|state|running|up|online|down|offline|free|busy|idle|available|loaded|serving|served|using|in use|used|occupied|occupying|hogging|ready|alive|left|uptime|anything|anybody|anyone|going on|happening|hosted|deployed|active|empty|taken|still|live|vacant)\b"
+    r"\b(?:status|state|running|up|online|down|offline|free|busy|idle|available|loaded|serving|served|using|in use|used|occupied|occupying|hogging|ready|alive|left|uptime|anything|anybody|anyone|going on|happening|hosted|deployed|active|empty|taken|still|live|vacant|living|usage|utili[sz]ation|occupancy|nvidia-smi|reachable|accessible|load)\b"
 )
-_HEALTH = re.compile(r"\b(?:health|healthy|healthcheck|health-check|sick|ok|okay|alright|fine|well|responding|responsive|broken|working|works|unhealthy|wrong|sane|good|stable|respond|answering|dead|hung|hanging|stuck|problems?|issues?|unwell|doing|feeling|look|looking|diagnose|trouble)\b")
+_HEALTH = re.compile(r"\b(?:health|healthy|healthcheck|health-check|sick|ok|okay|alright|fine|well|responding|responsive|broken|working|works|unhealthy|wrong|sane|good|stable|respond|answering|answers|dead|living|reachable|accessible|hung|hanging|stuck|problems?|issues?|unwell|doing|feeling|look|looking|diagnose|trouble)\b")
 _COMPARE = re.compile(
     r"\b(?:compare|compared|comparison|diff|diffs|difference|differences|differ|differs|different|vs|versus|slower|faster than|quicker than|better than|worse|regress(?:ed|ion)?|got slow|so slow|slow(?:ed)?|changed|changes|what changed|contrast|against|delta)\b"
 )
 _HISTORY = re.compile(
-    r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our|todays|yesterdays) (?:\d+ )?(?:runs|launches|starts|restarts|deployments|deploys|stops)|last (?:time|run|launch|launched|started|restart|restarted|stopped|used|deployed)|who did what|crashes)\b"
+    r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our|todays|yesterdays) (?:\d+ )?(?:runs|launches|starts|restarts|deployments|deploys|stops)|last (?:time|run|launch|launched|started|restart|restarted|stopped|used|deployed)|who did what|crashes|what (?:has |have |all )?(?:ran|run|was running|happened|been running)|what we ran)\b"
 )
 _SCHEDULES = re.compile(r"\b(?:schedules?|scheduled|recurring|cron ?jobs?|crons?|next (?:\w+ )?report|regular reports|periodic)\b")
 _SCAN = re.compile(
@@ -38,6 +38,7 @@ _SCAN = re.compile(
     r"|\b(?:find|search|look|looking|detect|hunt|dig|import|fish|collect|gather|check)\b.*\b(?:scripts?|units?|launch(?:es)?|old|launchers?|systemd|shell history|bash history|configs|commands?|files|existing|forgotten|unknown|untracked)\b"
 )
 _HELP = re.compile(
+    r"^(?:are you able|can you (?:do|handle|support)|do you (?:support|handle|know how))\b|"
     r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b|\bwhat (?:commands|can i (?:say|ask|type)|do you (?:do|understand|know|support))\b|\bhow (?:do|can|does|should|would|could|to|must)(?: (?:i|we|you|one|someone))? "
     r"(?:\w+ )?(?!(?:\w+ )?(?:look|looking|feel|doing|compare|get|know)\b)\w+|\bhow to\b|\bhelp(?: me)?$|\bhelp (?:with|on|about)\b|\bsyntax\b|\bhow does (?:this|it|that|the bot) work\b|\bwho are you\b|\bwhat are you\b|\bexamples?$|\binstructions\b"
 )
@@ -154,7 +155,7 @@ def _by_noun(
 
 def _by_thing(verb: str, text: str, act: Act, target: bool, host: bool, topics: tuple[str, ...], config: bool, asks: bool) -> Intent | None:
     listing = verb in ("list", "show", "give", "get", "see", "print", "display", "view", "tell") or act.kind in ("question", "fragment", "desire")
-    if re.search(r"\b(?:status|state)\b", text):
+    if re.search(r"\b(?:status|state|usage|utili[sz]ation|occupancy|nvidia-smi|overview)\b", text) and (act.kind != "statement"):
         return Intent.STATUS
     if re.search(r"\b(?:health|healthy|healthcheck|health-check)\b", text):
         return Intent.HEALTH

@@ -154,6 +154,8 @@ def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bo
         if not (word == "have" and following not in lex.SUBJECTS):
             return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
     verb = _verb(words, at, gerund)
+    if verb in ("take", "have", "give", "get", "do") and re.match(r"(?:\S+ ){1,4}(?:look|peek|glance|check)\b", " ".join(words[at : at + 6])) and "a" in words[at : at + 4]:
+        verb = "look"
     if verb and not _is_noun(words, at):
         kind = "wish" if wish or (clause.end == "?" and at == _skip(words, 0) and "please" not in words and verb in ACTION_VERBS) else "request"
         return Act(kind=kind, clause=clause, verb=verb, at=at)
@@ -216,7 +218,19 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
         return Act(kind="question" if asked and finite is not None else "statement", clause=clause, at=at, verb=_any_action(words))
     if finite is not None and finite > 0 and not _relative(rest, finite):
         return Act(kind="question" if asked else "statement", clause=clause, at=at, verb=_any_action(words))
+    if (last := _trailing_verb(words, at)) is not None:
+        return Act(kind="wish" if asked else "request", clause=clause, at=last, verb=words[last])
     return Act(kind="question" if asked else "fragment", clause=clause, at=at, verb="")
+
+
+def _trailing_verb(words: list[str], at: int) -> int | None:
+    """"gemma please stop": the verb behind its object."""
+    last = len(words) - 1
+    while last > at and (words[last] in lex.POLITE or words[last] in ("thanks", "asap")):
+        last -= 1
+    if last <= at or words[last] not in ("start", "stop", "restart", "kill", "relaunch", "reload", "reboot", "launch"):
+        return None
+    return None if words[at] in ("the", "a", "an", "this", "that", "my", "our", "no", "for", "of", "on", "with", "by") else last
 
 
 def _plural_verb(rest: list[str], at: int) -> bool:

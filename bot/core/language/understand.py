@@ -76,6 +76,8 @@ class _Reader:
         self.vocabulary = vocabulary
         self.context = context
         self.now = now
+        #: requests that were read as parts of one
+        self.merged: frozenset[int] = frozenset()
 
     def command(self) -> Command:
         """The whole message's command."""
@@ -99,7 +101,23 @@ class _Reader:
         bare = [(i, n) for i, a in enumerate(self.acts) if a.kind in ("fragment", "question") and (n := self._follow_up(i)) is not Intent.NONE]
         if bare:
             return self._act(bare[:1], [bare[0][1]])
+        if (wanted := self._without_verb()) is not None:
+            return wanted
         return self._none(self._why_not())
+
+    def _without_verb(self) -> Command | None:
+        """"mistral with eagle on node7 please": a config and a host and nothing else. Without "please" it is asked about."""
+        if not self.acts or any(a.kind not in ("fragment", "social") or a.clause.end == "?" for a in self.acts):
+            return None
+        tokens = slots.join([a.clause for a in self.acts if a.kind == "fragment"])
+        found = slots.read(tokens, self.vocabulary)
+        polite = any("please" in a.clause.words for a in self.acts)
+        if not (found.names.hits and found.hosts.named) or targets.leftovers(tokens):
+            return None
+        place = next(i for i, a in enumerate(self.acts) if a.kind == "fragment")
+        self.merged = frozenset(range(len(self.acts)))
+        made = self._act([(place, Intent.START)], [])
+        return made if polite or made.ask or made.intent is not Intent.START else replace(made, ask=True, question=Question(code="no_verb"))
 
     def _shadowed(self, questions: list[tuple[int, Intent]]) -> bool:
         """A stray noun beside a report or statement asks for nothing: "I restarted it, logs look fine"."""
@@ -163,11 +181,11 @@ class _Reader:
             return True
         rest = [w for w in act.clause.words[act.at + 1 :] if w not in lex.POLITE]
         if not rest and sum(1 for a in self.acts if a.kind != "social") > 1:
-            return False
+            return self.context is not None
         if rest[:1] and rest[0] in ("with", "by", "to", "from", "over", "in", "here", "for", "of", "at"):
             return self.context is not None and found.set_anything
         if intent is Intent.CHANGE:
-            return found.set_anything and self.context is not None
+            return found.set_anything and (self.context is not None or (found.pronoun and len(self.acts) > 1))
         unknown = targets.unknown_object(act, found)
         if any(t.fixed for t in act.clause.tokens[act.at : act.at + 1]):
             return False
@@ -218,7 +236,9 @@ class _Reader:
                 noted = act.clause.sentence
             if act.clause.sentence == noted and act.kind == "fragment":
                 continue
-            if act.kind in kinds and act.clause.link != "because" and self._is_slot(act, intent):
+            if at in self.merged:
+                clauses.append(act.clause)
+            elif act.kind in kinds and act.clause.link != "because" and self._is_slot(act, intent):
                 clauses.append(act.clause)
             elif act.kind == "negated" and act.verb in ("use", "want", "need", "enable", "have", "include", "load") and intent in ACTIONS:
                 clauses.append(act.clause)
@@ -260,6 +280,7 @@ class _Reader:
             if merged is None:
                 return self._several(acting)
             place, intent = merged
+            self.merged = frozenset(i for i, _ in acting)
         act = self.acts[place]
         if held := self._held(place):
             return self._none(held)
@@ -270,10 +291,21 @@ class _Reader:
         request = targets.Request(
             text=self.text, intent=intent, act=act, slots=found, vocabulary=self.vocabulary, context=self.context, now=self.now,
             wish=act.kind == "wish", suspicions=self.normal.suspicions, injected=injection.found(self.normal.text),
-            other_person=self.normal.other_person,
+            other_person=self.normal.other_person or self._addressed(place),
         )  # fmt: skip
         made = targets.action_command(request)
         return replace(made, note=self._note(place, used))
+
+    def _addressed(self, place: int) -> bool:
+        """"Bob, can you …": the request is to somebody else."""
+        first = next((a for a in self.acts if a.kind != "social"), None)
+        if first is None or self.acts[place] is first and first.clause.tokens[0].kind != "person":
+            return False
+        names = [t for t in first.clause.tokens if t.kind != "mark" and t.text not in lex.OPENERS]
+        if first.clause.tokens[0].kind == "person":
+            return True
+        known = self.vocabulary.known
+        return len(names) == 1 and names[0].raw[:1].isupper() and not names[0].raw.isupper() and names[0].text.isalpha() and names[0].text not in known and not names[0].role
 
     def _held(self, place: int) -> str | None:
         """A condition, a later time or a withdrawal that goes with the request."""
