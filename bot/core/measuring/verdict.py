@@ -10,7 +10,7 @@ Figures are decode tok/s of one stream; change in per cent of the baseline.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import median, stdev
 
 from scipy import stats
 
@@ -128,7 +128,7 @@ def run_noise(measurements: Sequence[Measurement], concurrency: int) -> float:
     ]
     if len(speeds) < 5:
         return RUN_NOISE_PCT
-    return max(RUN_NOISE_PCT / 2, 100 * float(stats.tstd([math.log(s) for s in speeds])))
+    return max(RUN_NOISE_PCT / 2, 100 * stdev(math.log(s) for s in speeds))
 
 
 def _common(
