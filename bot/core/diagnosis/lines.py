@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 
 Chunks = str | bytes | Iterable[str] | Iterable[bytes]
 
@@ -29,7 +29,8 @@ MOST_TEMPLATES = 60_000
 MOST_TRACEBACKS = 40
 TRACEBACK_LINES = 70
 #: beyond this much text that is new line after line only the strong anchors are looked for
-UNREPEATED_BYTES = 24 * 1024 * 1024
+UNREPEATED_BYTES = 12 * 1024 * 1024
+HITS_PER_BLOCK = 40
 
 _DIGITS = b"0123456789abcdef"
 _TRACEBACK = b"traceback (most recent"
@@ -162,9 +163,11 @@ class _Sieve:
         if first <= HEAD_LINES:
             for offset, line in enumerate(lines[: HEAD_LINES - self.count]):
                 self.strong[first + offset] = line[:LINE_CHARACTERS]
-        fresh = self._fresh(lines)
-        self._anchored(lines, fresh, first)
         lowered = block.lower()
+        if self.unrepeated < UNREPEATED_BYTES:
+            self._anchored(lines, self._fresh(lines), first)
+        else:
+            self._anchored_directly(lines, lowered, first)
         self._after_tracebacks(lines, lowered, first)
         self._samples(block, lowered, first)
         self.tail.extend(
@@ -189,8 +192,22 @@ class _Sieve:
         self.unrepeated += len(joined)
         starts = _line_starts(joined)
         self._mark(STRONG_ANCHORS, joined, starts, lines, fresh, first, self.strong)
-        if self.unrepeated < UNREPEATED_BYTES:
-            self._mark(WEAK_ANCHORS, joined, starts, lines, fresh, first, self.weak)
+        self._mark(WEAK_ANCHORS, joined, starts, lines, fresh, first, self.weak)
+
+    def _anchored_directly(self, lines: list[bytes], lowered: bytes, first: int) -> None:
+        """The same for a log in which hardly two lines are alike: strong anchors, at most HITS_PER_BLOCK of each."""
+        for anchor in STRONG_ANCHORS:
+            at, number, counted = lowered.find(anchor), 0, 0
+            for _ in range(HITS_PER_BLOCK):
+                if at < 0:
+                    break
+                number += lowered.count(b"\n", counted, at)
+                counted = at
+                if len(self.strong) >= MOST_LINES:
+                    _thin(self.strong)
+                self.strong[first + number] = lines[number][:LINE_CHARACTERS]
+                stop = lowered.find(b"\n", at)
+                at = lowered.find(anchor, stop) if stop >= 0 else -1
 
     def _mark(
         self,
@@ -260,13 +277,20 @@ def _line_starts(text: bytes) -> list[int]:
 
 
 def _as_chunks(source: Chunks) -> Iterator[bytes]:
-    if isinstance(source, str):
-        yield source.encode(errors="replace")
-    elif isinstance(source, bytes):
-        yield source
-    else:
-        for chunk in source:
-            yield chunk.encode(errors="replace") if isinstance(chunk, str) else chunk
+    """Pieces of up to about BLOCK_BYTES, many small chunks (lines) joined at once."""
+    if isinstance(source, str | bytes):
+        yield source.encode(errors="replace") if isinstance(source, str) else source
+        return
+    chunks = iter(source)
+    count = 1
+    while batch := list(islice(chunks, count)):
+        texts = [chunk for chunk in batch if isinstance(chunk, str)]
+        if texts:
+            piece = "".join(texts).encode(errors="replace")
+        else:
+            piece = b"".join(chunk for chunk in batch if isinstance(chunk, bytes))
+        yield piece
+        count = max(1, min(count * 4, BLOCK_BYTES * len(batch) // (len(piece) + 1)))
 
 
 def _blocks(source: Chunks) -> Iterator[bytes]:
