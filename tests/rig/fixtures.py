@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.rig import host as rig_host
+from tests.rig import needs, postgres
+from tests.rig.host import RigHost
 from tests.rig.sshd import Sshd
 
 
@@ -28,3 +31,44 @@ def sshd_factory(tmp_path: Path) -> Iterator[Callable[..., Sshd]]:
 def sshd(sshd_factory: Callable[..., Sshd]) -> Sshd:
     """A private sshd on loopback that lets the user who runs the tests in."""
     return sshd_factory()
+
+
+@pytest.fixture(scope="session")
+def _rig_hosts() -> Iterator[Callable[[], RigHost]]:
+    rig_host.build()
+    names = rig_host.hosts()
+    made: list[RigHost] = []
+
+    def make() -> RigHost:
+        host = next(names)
+        made.append(host)
+        try:
+            host.up()
+        except RuntimeError as error:
+            needs.missing(f"systemd hosts cannot be booted here: {error}")
+        return host
+
+    yield make
+    for host in made:
+        host.down()
+
+
+@pytest.fixture(scope="session")
+def shared_rig_host(_rig_hosts: Callable[[], RigHost]) -> RigHost:
+    """A systemd host for tests that leave it as it was. Accounts: root, "ops" (passwordless sudo), "dev" (no sudo)."""
+    host = _rig_hosts()
+    host.add_user("ops", sudo=True)
+    host.add_user("dev")
+    return host
+
+
+@pytest.fixture
+def rig_host_factory(_rig_hosts: Callable[[], RigHost]) -> Callable[[], RigHost]:
+    """Boots systemd hosts (about a second each) that a test may break; they end with the test run."""
+    return _rig_hosts
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of an empty PostgreSQL database in a cluster of our own (RELAUNCH_TEST_POSTGRES_URL: that one)."""
+    yield from postgres.cluster(tmp_path_factory)

@@ -1,7 +1,7 @@
 """Runners: how a server is started on a host so that it outlives the bot and its SSH session.
 
-Everything is pure: a runner makes commands and reads their output. Each command is one round trip, looks before it acts,
-and may be run again at any time.
+Everything is pure: a runner makes commands and reads their output. Each command is one round trip, looks before it
+acts, and may be run again at any time.
 """
 
 from collections.abc import Callable
@@ -96,6 +96,8 @@ class StopTarget:
     #: start time of `pid` in clock ticks since boot; a process with another one is left alone
     pid_started: int | None = None
     port: int | None = None
+    #: the processes belong to another account than the bot's login
+    as_root: bool = False
     #: time between the first SIGTERM and SIGKILL
     grace_s: int = 20
 
@@ -142,8 +144,9 @@ class StopResult:
 class Runner(Protocol):
     """One way to run a server. Commands need `Script`; output goes to the parser of the same name."""
 
-    #: as in Plan.runner: "systemd", "systemd-user", "process", "docker"
-    name: str
+    @property
+    def name(self) -> str:
+        """As in Plan.runner: "systemd", "systemd-user", "process"."""
 
     def start(self, plan: Plan, unit: str, script: Script) -> ShellCommand:
         """Write what is needed and start it, unless this unit was started before. Raises BadInputError for what no

@@ -1,0 +1,68 @@
+"""Words of a command or environment as systemd reads them, and as sh reads them."""
+
+import shlex
+from collections.abc import Sequence
+
+from bot.core.domain.catalog import SecretRef, Word
+from bot.core.domain.plan import Plan
+from bot.core.domain.shell import quote
+from bot.core.runners._secrets import argument_variable
+from bot.errors import BadInputError
+
+#: systemd.syntax(7), "Quoting": C-style escapes inside double quotes
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "%": "%%"}
+
+
+def command_words(plan: Plan) -> tuple[Word, ...]:
+    """Wrappers and argv, a word each. Raises BadInputError for what no process can be given."""
+    wrappers = [word for wrapper in plan.wrappers for word in shlex.split(wrapper)]
+    words: tuple[Word, ...] = (*wrappers, *plan.argv)
+    if not plan.argv:
+        raise BadInputError("the launch has no command", remedy="give the launch config a command")
+    for word in (*words, *(value for _, value in plan.env)):
+        if isinstance(word, str):
+            _check(word)
+    return words
+
+
+def systemd_word(word: str, *, expands_variables: bool) -> str:
+    """One word of ExecStart= (`expands_variables`) or Environment=, always in double quotes."""
+    text = "".join(_escaped(character) for character in word)
+    return '"' + (text.replace("$", "$$") if expands_variables else text) + '"'
+
+
+def systemd_command(words: Sequence[Word]) -> str:
+    """ExecStart= of a command. systemd looks names up in a fixed path only; env looks them up in $PATH."""
+    first = words[0]
+    prefix = "" if isinstance(first, str) and first.startswith("/") else "/usr/bin/env -- "
+    return prefix + " ".join(
+        f'"${{{argument_variable(number)}}}"'
+        if isinstance(word, SecretRef)
+        else systemd_word(word, expands_variables=True)
+        for number, word in enumerate(words)
+    )
+
+
+def shell_command(words: Sequence[Word]) -> str:
+    """The same for sh."""
+    return " ".join(
+        f'"${argument_variable(number)}"' if isinstance(word, SecretRef) else quote(word)
+        for number, word in enumerate(words)
+    )
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return f"\\x{ord(character):02x}" if ord(character) < 32 or ord(character) == 127 else character
+
+
+def _check(word: str) -> None:
+    if "\0" in word:
+        raise BadInputError("a word of the command holds a NUL character", remedy="correct the launch config")
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise BadInputError(
+            f"a word of the command is no valid UTF-8: {word!r}", remedy="correct the launch config"
+        ) from error

@@ -1,0 +1,65 @@
+"""A PostgreSQL cluster for one test run. PostgreSQL refuses to run as root, so that root lends it an account."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rig import needs
+from tests.rig.sshd import free_port
+
+_ACCOUNTS = ("postgres", "nobody")
+
+
+def cluster(folders: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a running cluster; it ends afterwards."""
+    given = os.environ.get("RELAUNCH_TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    initdb = needs.program("initdb", *map(str, versions))
+    pg_ctl = needs.program("pg_ctl", *map(str, versions))
+    folder = folders.mktemp("postgres")
+    data, port = folder / "data", free_port()
+    account = _account()
+    if account is not None:
+        shutil.chown(folder, account)
+        _open_way(folder)
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+    _run(account, [initdb, "-D", str(data), "-U", "relaunch", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"])
+    _run(account, [pg_ctl, "-D", str(data), "-w", "-t", "60", "-l", str(folder / "log"), "-o", options, "start"])
+    try:
+        yield f"postgresql+psycopg://relaunch@127.0.0.1:{port}/postgres"
+    finally:
+        _run(account, [pg_ctl, "-D", str(data), "-m", "immediate", "-w", "stop"])
+
+
+def _account() -> str | None:
+    """An account to run as; None: our own."""
+    if os.geteuid() != 0:
+        return None
+    for name in _ACCOUNTS:
+        try:
+            pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return name
+    return needs.missing("root needs an account (postgres or nobody) to run PostgreSQL as")
+
+
+def _open_way(folder: Path) -> None:
+    """Let another account pass through pytest's folders, which are closed to all but us."""
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.geteuid() and parent.stat().st_mode & 0o777 == 0o700:
+            parent.chmod(0o711)
+
+
+def _run(account: str | None, command: list[str]) -> None:
+    done = subprocess.run(command, user=account, cwd="/", capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
