@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
-from bot.core.discovery.programs import inside_container
-from bot.core.discovery.shell_run import Interpreter, Leave, Surroundings, World
-from bot.core.discovery.shell_state import Scope, Variable, clean, directory, join_path, unset
+from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, join_path, unset
 
 _INTERPOLATED = re.compile(
     r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.candidate import Candidate, Contradiction, Seen
+from bot.core.discovery.child_shell import run_script
 from bot.core.discovery.compose import sight_compose
 from bot.core.discovery.history import sight_history
 from bot.core.discovery.inspect import sight_inspect
@@ -16,12 +17,11 @@ from bot.core.discovery.launch_call import Call, Evidence, Sighting
 from bot.core.discovery.logs import sight_log
 from bot.core.discovery.merge import Group, differences, group_launches, kind_of, merged_environment, outer_port
 from bot.core.discovery.process import read_ps, sight_processes, unit_of_cgroup
-from bot.core.discovery.programs import run_script
 from bot.core.discovery.recognise import Launch, executable_of, is_server, recognise
 from bot.core.discovery.schedules import sight_cron, sight_procfile, sight_supervisor, sight_terminals
 from bot.core.discovery.secrets import MARK, Masker, is_secret_name
-from bot.core.discovery.shell_run import Interpreter, Leave, ShellFile, World
-from bot.core.discovery.shell_state import Scope, has_unknown, is_unset, render
+from bot.core.discovery.shell_run import Interpreter, ShellFile, World
+from bot.core.discovery.shell_state import Leave, Scope, has_unknown, is_unset, render
 from bot.core.discovery.units import collect_units, sight_units
 from bot.core.domain.catalog import SecretRef, Word
 from bot.core.domain.engine import Engine

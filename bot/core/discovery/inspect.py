@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import is_image_variable, read_gpus
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
-from bot.core.discovery.programs import inside_container
-from bot.core.discovery.shell_run import Interpreter, Leave, Surroundings, World
-from bot.core.discovery.shell_state import Scope, Variable, clean
+from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_state import Leave, Scope, Variable, clean
 
 
 def sight_inspect(artefact: Artefact, world: World) -> list[Sighting]:

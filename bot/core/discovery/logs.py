@@ -53,7 +53,8 @@ _SGLANG_FILLED = frozenset(
      "disable_custom_all_reduce", "speculative_num_draft_tokens", "speculative_eagle_topk", "speculative_num_steps",
      "speculative_draft_model_path", "schedule_conservativeness", "moe_runner_backend", "quantization",
      "kv_cache_dtype", "nsa_prefill_backend", "nsa_decode_backend", "enable_multimodal", "enable_lora", "ep_size",
-     "pp_max_micro_batch_size", "swa_full_tokens_ratio", "mamba_scheduler_strategy", "triton_attention_num_kv_splits", "record_nolora_graph",
+     "pp_max_micro_batch_size", "swa_full_tokens_ratio",
+     "mamba_scheduler_strategy", "triton_attention_num_kv_splits", "record_nolora_graph",
      "piecewise_cuda_graph_tokens", "piecewise_cuda_graph_max_tokens", "max_mamba_cache_size", "load_format")
 )  # fmt: skip
 #: what older vLLM listed where nothing was given (`args: Namespace(…)`)

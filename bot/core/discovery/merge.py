@@ -262,7 +262,7 @@ def _same_user(a: str, b: str) -> bool:
 
 
 def _env_differences(primary: Launch, member: Launch) -> list[Difference]:
-    """Variables that both set differently, or that one sets and the other lacks. What only a live process has is none."""
+    """Variables set differently, or set by one alone, unless that is a live process."""
     a, b = primary.sighting, member.sighting
     if kind_of(member) == "ps" or kind_of(primary) == "ps":
         return []

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
-from bot.core.discovery.programs import dispatch
-from bot.core.discovery.shell_run import Interpreter, Leave, Surroundings, World
-from bot.core.discovery.shell_state import Scope, Variable, basename, clean
+from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_state import Leave, Scope, Variable, basename, clean
 
 #: variables of the login, the service manager and the terminal: not what the launch sets
 _SESSION = re.compile(
@@ -85,7 +84,7 @@ def _sight(artefact: Artefact, world: World) -> Sighting | None:
     if basename(argv[0]).lstrip("-") in ("sh", "bash", "zsh", "dash", "fish", "tmux", "screen", "login", "sshd", "ssh"):
         return None
     with contextlib.suppress(Leave):
-        dispatch(shell, call)
+        shell.dispatch(call)
     if not shell.launches:
         return None
     return replace(

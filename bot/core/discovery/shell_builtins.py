@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.shell_output import OUTPUT
 from bot.core.discovery.shell_state import (
+    Leave,
     Variable,
     basename,
     clean,
     directory,
-    has_unknown,
     join_path,
     render,
     unset,
@@ -190,8 +191,6 @@ def _eval(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 
 def _leave(kind: str) -> Builtin:
     def run(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-        from bot.core.discovery.shell_run import Leave
-
         level = words[1] if len(words) > 1 else ""
         raise Leave(kind, int(level) if level.isdigit() and kind in ("break", "continue") else 1)
 
@@ -292,140 +291,6 @@ def _mapfile(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     return YES
 
 
-def _echo(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    arguments = words[1:]
-    newline = "\n"
-    while arguments and re.fullmatch(r"-[neE]+", arguments[0]):
-        newline = "" if "n" in arguments.pop(0) else newline
-    text = " ".join(arguments)
-    if has_unknown(text) and not _written(node):
-        shell.write_unknown()
-    else:
-        shell.write(text + newline)
-    return YES
-
-
-def _written(node: Simple) -> bool:
-    return any(redirect.operator in (">", ">>", ">|") for redirect in node.redirects)
-
-
-def _printf(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    arguments = words[1:]
-    name = None
-    if arguments[:1] == ["-v"] and len(arguments) > 2:
-        name, arguments = arguments[1], arguments[2:]
-    if not arguments:
-        return YES
-    text = _formatted(arguments[0], arguments[1:])
-    if name is not None:
-        shell.scope.assign(name, text, shell.origin())
-    elif has_unknown(text) and not _written(node):
-        shell.write_unknown()
-    else:
-        shell.write(text)
-    return YES
-
-
-def _formatted(pattern: str, values: list[str]) -> str:
-    """printf with %s, %d, %b, %q and the usual escapes; the pattern repeats while values are left."""
-    escapes = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", "\\r": "\r"}
-    out: list[str] = []
-    queue = list(values)
-    for _ in range(max(len(values), 1)):
-        before = len(queue)
-        for token in re.findall(r"\\.|%%|%[-0-9.]*[sdbqif]|[^\\%]+|.", pattern, re.DOTALL):
-            if token == "%%":
-                out.append("%")
-            elif token[0] == "%" and len(token) > 1:
-                value = queue.pop(0) if queue else ""
-                width = re.match(r"%0(\d+)d", token)
-                out.append(value.zfill(min(int(width[1]), 20)) if width else value)
-            else:
-                out.append(escapes.get(token, token))
-        if not queue or len(queue) == before:
-            break
-    return "".join(out)
-
-
-def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    files = [word for word in words[1:] if not word.startswith("-")]
-    if files or shell.stdin is None:
-        shell.write_unknown()
-    else:
-        shell.write("".join(line + "\n" for line in shell.stdin))
-    return LIKELY
-
-
-def _tee(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    from bot.core.discovery.shell_run import Sink
-
-    if shell.stdin is None:
-        shell.write_unknown()
-        return LIKELY
-    text = "".join(line + "\n" for line in shell.stdin)
-    for target in words[1:]:
-        path = join_path(shell.scope.cwd, target)
-        if path and not target.startswith("-"):
-            shell.write_file(path, Sink([text]), append="-a" in words)
-    shell.write(text)
-    return LIKELY
-
-
-def _path_program(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    arguments = [word for word in words[1:] if not re.fullmatch(r"-[femqsz]+|--\w[\w-]*|--", word)]
-    name = words[0]
-    text: str | None = None
-    if arguments and not has_unknown(arguments[0]):
-        if name == "dirname":
-            text = directory(arguments[0])
-        elif name == "basename":
-            text = basename(arguments[0]).removesuffix(arguments[1] if len(arguments) > 1 else "\0")
-        else:
-            text = join_path(shell.scope.cwd, arguments[0])
-            if text is None and arguments[0] == shell.scope.script:
-                text = arguments[0]
-    if text is None:
-        shell.write_unknown()
-    else:
-        shell.write(text + "\n")
-    return LIKELY
-
-
-def _pwd(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    if shell.scope.cwd is None:
-        shell.write_unknown()
-    else:
-        shell.write(shell.scope.cwd + "\n")
-    return YES
-
-
-def _seq(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    separator = "\n"
-    arguments = words[1:]
-    while arguments and arguments[0] in ("-w", "-s"):
-        option = arguments.pop(0)
-        if option == "-s" and arguments:
-            separator = arguments.pop(0)
-    numbers = [int(word) for word in arguments if re.fullmatch(r"-?\d{1,9}", word)]
-    if len(numbers) != len(arguments) or not 1 <= len(numbers) <= 3:
-        shell.write_unknown()
-        return LIKELY
-    first = numbers[0] if len(numbers) > 1 else 1
-    step = numbers[1] if len(numbers) == 3 else 1
-    last = numbers[-1]
-    values = range(first, last + (1 if step > 0 else -1), step or 1)[:200]
-    shell.write(separator.join(map(str, values)) + "\n")
-    return YES
-
-
-def _whoami(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    if shell.scope.user is None or (words[0] == "id" and words[1:] not in (["-un"], ["-u", "-n"])):
-        shell.write_unknown()
-    else:
-        shell.write(shell.scope.user + "\n")
-    return LIKELY
-
-
 def _alias(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     for word in words[1:]:
         name, equals, text = word.partition("=")
@@ -494,12 +359,11 @@ def _no_command(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 
 
 BUILTINS: Mapping[str, Builtin] = {
+    **OUTPUT,
     **dict.fromkeys(("export", "local", "declare", "typeset", "readonly"), _declaring),
     **dict.fromkeys(("cd", "pushd"), _cd),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(("conda", "mamba", "micromamba"), _activate),
-    **dict.fromkeys(("dirname", "basename", "realpath", "readlink"), _path_program),
-    **dict.fromkeys(("whoami", "id"), _whoami),
     **dict.fromkeys(("[", "test"), _test),
     **dict.fromkeys(("true", ":"), _true),
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
@@ -515,12 +379,6 @@ BUILTINS: Mapping[str, Builtin] = {
     "unset": _unset,
     "shift": _shift,
     "read": _read,
-    "echo": _echo,
-    "printf": _printf,
-    "cat": _cat,
-    "tee": _tee,
-    "pwd": _pwd,
-    "seq": _seq,
     "alias": _alias,
     "let": _let,
     "getopts": _getopts,

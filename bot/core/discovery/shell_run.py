@@ -1,16 +1,25 @@
 """Following a shell text to the commands that it would run. Nothing is executed: conditions that only the host could
 answer are taken the way that leads to a launch, commands other than launches have no effect."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
 from bot.core.discovery.programs import dispatch
 from bot.core.discovery.shell_builtins import BUILTINS, declare
+from bot.core.discovery.shell_control import (
+    adopt,
+    attempt,
+    run_case,
+    run_for,
+    run_for_arithmetic,
+    run_if,
+    run_test,
+    run_while,
+)
 from bot.core.discovery.shell_expand import Expander
 from bot.core.discovery.shell_parser import parse_shell
-from bot.core.discovery.shell_state import Scope, Variable, has_unknown, join_path, known, render
+from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable, has_unknown, join_path, render
 from bot.core.discovery.shell_syntax import (
     AndOr,
     ArithmeticCommand,
@@ -29,16 +38,12 @@ from bot.core.discovery.shell_syntax import (
     Test,
     Text,
     While,
-    Word,
 )
-from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status, evaluate_test
+from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status
 
 _STEPS = 20_000
 _DEPTH = 40
-_ITERATIONS = 64
 _LAUNCHES = 64
-#: branches of a case on an argument that nobody gave
-_STARTING = frozenset(("start", "run", "up", "serve", "launch", "restart", "begin", "on"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +76,6 @@ class Surroundings:
     unit: str | None = None
     container: ContainerRun | None = None
     evidence: tuple[Evidence, ...] = ()
-
-
-class Leave(Exception):  # noqa: N818 - a jump, no error
-    """exit, return, break or continue on its way up."""
-
-    def __init__(self, kind: str, levels: int = 1) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.levels = levels
-
-
-@dataclass(slots=True)
-class Sink:
-    """Where output goes. `opaque`: part of it only running would tell."""
-
-    parts: list[str] = field(default_factory=list)
-    opaque: bool = False
-
-
-@dataclass(slots=True)
-class _Trial:
-    scope: Scope
-    launches: list[Sighting]
-    leave: Leave | None
-    status: Status
 
 
 class Interpreter:
@@ -152,20 +132,20 @@ class Interpreter:
             case Group():
                 return self._redirected(node.redirects, lambda: self._group(node))
             case If():
-                return self._redirected(node.redirects, lambda: self._if(node, 0))
+                return self._redirected(node.redirects, lambda: run_if(self, node, 0))
             case While():
-                return self._redirected(node.redirects, lambda: self._loop(lambda first: self._while_step(node, first)))
+                return self._redirected(node.redirects, lambda: run_while(self, node))
             case For():
-                return self._redirected(node.redirects, lambda: self._for(node))
+                return self._redirected(node.redirects, lambda: run_for(self, node))
             case ForArithmetic():
-                return self._for_arithmetic(node)
+                return run_for_arithmetic(self, node)
             case Case():
-                return self._redirected(node.redirects, lambda: self._case(node))
+                return self._redirected(node.redirects, lambda: run_case(self, node))
             case Function():
                 self.scope.functions[node.name] = node.body
                 return YES
             case Test():
-                return self._test(node)
+                return run_test(self, node)
             case ArithmeticCommand():
                 value = self.expander.arithmetic(node.expression)
                 return LIKELY if value is None else (YES if value else NO)
@@ -213,9 +193,9 @@ class Interpreter:
                 if wanted:
                     status = self.run(item)
                 continue
-            trial = self._try(lambda item=item: self.run(item))  # type: ignore[misc]  # bound now
+            trial = attempt(self, lambda item=item: self.run(item))  # type: ignore[misc]  # bound now
             if trial.launches or (wanted and trial.leave is None):
-                status = self._adopt(trial)
+                status = adopt(self, trial)
             elif wanted:
                 # the way out was not taken: scripts that launch get past their checks
                 status = Status(operator == "||", False)
@@ -276,157 +256,7 @@ class Interpreter:
 
     # choices
 
-    def _try(self, action: Callable[[], Status]) -> _Trial:
-        kept, count = self.scope, len(self.launches)
-        self.scope = kept.fork()
-        leave = None
-        status = LIKELY
-        try:
-            status = action()
-        except Leave as caught:
-            leave = caught
-        trial = _Trial(self.scope, self.launches[count:], leave, status)
-        self.scope = kept
-        del self.launches[count:]
-        return trial
-
-    def _adopt(self, trial: _Trial) -> Status:
-        self.scope = trial.scope
-        self.launches.extend(trial.launches)
-        if trial.leave is not None:
-            raise trial.leave
-        return trial.status
-
-    def _choose(self, likely: Callable[[], Status], other: Callable[[], Status]) -> Status:
-        """Of two ways that the host would decide: the likely one, unless only the other leads to a launch or the likely
-        one ends the script."""
-        first = self._try(likely)
-        if first.launches:
-            return self._adopt(first)
-        second = self._try(other)
-        if second.launches or (first.leave is not None and second.leave is None):
-            return self._adopt(second)
-        return self._adopt(first)
-
-    def _if(self, node: If, number: int) -> Status:
-        if number == len(node.branches):
-            return self.run(node.otherwise) if node.otherwise else YES
-        condition, body = node.branches[number]
-        status = self.run(condition)
-        if status.certain:
-            return self.run(body) if status.ok else self._if(node, number + 1)
-
-        def taken() -> Status:
-            return self.run(body)
-
-        def passed() -> Status:
-            return self._if(node, number + 1)
-
-        return self._choose(taken, passed) if status.ok else self._choose(passed, taken)
-
-    def _case(self, node: Case) -> Status:
-        text = self.expander.text(node.word)
-        value = known(text)
-        if value:
-            for patterns, body in node.branches:
-                if any(self._matches(value, pattern) for pattern in patterns):
-                    return self.run(body)
-            return YES
-        return self._open_case(node, value)
-
-    def _matches(self, value: str, pattern: Word) -> bool:
-        expression = self.expander.pattern(pattern)
-        return expression is not None and re.match(expression, value) is not None
-
-    def _open_case(self, node: Case, value: str | None) -> Status:
-        """A case on an argument that is not given, or on something unknown. Of several branches that launch, those
-        named like a start count; each names the launches that an argument would choose."""
-        trials = [(patterns, self._try(lambda body=body: self.run(body))) for patterns, body in node.branches]  # type: ignore[misc]  # bound now
-        launching = [(patterns, trial) for patterns, trial in trials if trial.launches]
-        starting = [one for one in launching if any(pattern.plain in _STARTING for pattern in one[0])]
-        chosen = starting[:1] or launching
-        if chosen:
-            for _, trial in chosen[1:]:
-                self.launches.extend(trial.launches)
-            return self._adopt(chosen[0][1])
-        for patterns, trial in trials:
-            if value is not None and any(self._matches(value, pattern) for pattern in patterns):
-                return self._adopt(trial) if trial.leave is None else LIKELY
-        return LIKELY
-
-    def _test(self, node: Test) -> Status:
-        tokens: list[str] = []
-        patterns: dict[int, Word] = {}
-        for token in node.tokens:
-            if isinstance(token, Word):
-                patterns[len(tokens)] = token
-                tokens.append(self.expander.text(token))
-            else:
-                tokens.append(token)
-        by_text = {tokens[position]: word for position, word in patterns.items()}
-
-        def matches(text: str, pattern: str) -> bool:
-            return self._matches(text, by_text[pattern]) if pattern in by_text else text == pattern
-
-        return evaluate_test(tokens, extended=True, matches=matches)
-
     # loops
-
-    def _loop(self, step: Callable[[bool], Status | None]) -> Status:
-        """Repeat until `step` gives None."""
-        for iteration in range(_ITERATIONS):
-            try:
-                if step(iteration == 0) is None:
-                    break
-            except Leave as leave:
-                if leave.kind not in ("break", "continue"):
-                    raise
-                if leave.levels > 1:
-                    raise Leave(leave.kind, leave.levels - 1) from None
-                if leave.kind == "break":
-                    break
-        return YES
-
-    def _while_step(self, node: While, first: bool) -> Status | None:
-        status = self.run(node.condition)
-        going = status.ok != node.until
-        if (status.certain and not going) or (not status.certain and not first):
-            return None
-        before = len(self.launches)
-        result = self.run(node.body)
-        constant = len(node.condition.items) == 1 and _is_constant(node.condition.items[0][0])
-        # a loop that restarts its server for ever
-        return None if constant and len(self.launches) > before else result
-
-    def _for(self, node: For) -> Status:
-        if node.words is None:
-            values = list(self.scope.positional)
-        else:
-            values = self.expander.fields(node.words)
-        remaining = iter(values[:_ITERATIONS])
-
-        def step(_: bool) -> Status | None:
-            value = next(remaining, None)
-            if value is None:
-                return None
-            self.scope.assign(node.name, value, self.origin())
-            return self.run(node.body)
-
-        return self._loop(step)
-
-    def _for_arithmetic(self, node: ForArithmetic) -> Status:
-        if node.start.strip():
-            self.expander.arithmetic(node.start)
-
-        def step(first: bool) -> Status | None:
-            if not first and node.step.strip():
-                self.expander.arithmetic(node.step)
-            going = self.expander.arithmetic(node.condition) if node.condition.strip() else 1
-            if going == 0 or (going is None and not first):
-                return None
-            return self.run(node.body)
-
-        return self._loop(step)
 
     # simple commands
 
@@ -586,6 +416,10 @@ class Interpreter:
         inner.run_text(part.body)
         return None if inner.sink.opaque else "".join(inner.sink.parts)
 
+    def dispatch(self, call: Call) -> Status:
+        """Follow a command that is no builtin."""
+        return dispatch(self, call)
+
     # results
 
     def emit(self, call: Call) -> bool:
@@ -624,10 +458,6 @@ def _distinct(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
     for one in evidence:
         found.setdefault((one.kind, one.path), one)
     return tuple(found.values())
-
-
-def _is_constant(node: Node) -> bool:
-    return isinstance(node, Simple) and all(word.plain is not None for word in node.words)
 
 
 def _substitutes(node: Simple) -> bool:

@@ -97,6 +97,23 @@ class Scope:
             self.sources = (*self.sources, (kind, path))
 
 
+class Leave(Exception):  # noqa: N818 - a jump, no error
+    """exit, return, break or continue on its way up."""
+
+    def __init__(self, kind: str, levels: int = 1) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.levels = levels
+
+
+@dataclass(slots=True)
+class Sink:
+    """Where output goes. `opaque`: part of it only running would tell."""
+
+    parts: list[str] = field(default_factory=list)
+    opaque: bool = False
+
+
 def clean(text: str) -> str:
     """Text from outside, without characters that are marks here."""
     return _MARKS.sub("�", text)

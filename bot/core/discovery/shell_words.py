@@ -297,7 +297,8 @@ class WordReader:
                 raise ShellSyntaxError("bad substitution", at_end=self.peek() == "")
             operator = match[0]
             self.position = match.end()
-            argument = self._until_brace(quoted)
+            # a pattern is a pattern inside double quotes too
+            argument = self._until_brace(quoted and operator[0] not in "#%/")
         self.position += 1
         source = self.text[start : self.position]
         return Parameter(

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
+from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
 from bot.core.discovery.program_options import DOCKER_RUN
-from bot.core.discovery.programs import dispatch, inside_container
-from bot.core.discovery.shell_run import Interpreter, Leave, Surroundings, World
-from bot.core.discovery.shell_state import Scope, Variable, clean
+from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_state import Leave, Scope, Variable, clean
 from bot.core.discovery.systemd_unit import (
     Setting,
     UnitName,
@@ -215,7 +215,7 @@ def _service(unit: Unit, world: World, env_files: Sequence[Artefact]) -> list[Si
         shell = Interpreter(world, scope, where=f"unit {unit.name.name}", surroundings=around)
         call = Call(argv=tuple(map(clean, command)), env=env, cwd=cwd, user=None, home=home, logs=tuple(logs))
         with contextlib.suppress(Leave):
-            dispatch(shell, call)
+            shell.dispatch(call)
         found.extend(replace(one, unit=unit.name.name, runner="systemd") for one in shell.launches)
     return [_without_container_user(one) for one in found]
 
