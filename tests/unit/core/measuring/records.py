@@ -11,7 +11,7 @@ from bot.core.domain.measurement import Level, Measurement, Workload
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CARD = {
     "index": "0", "uuid": "GPU-a", "name": "NVIDIA H200", "driver": "580.159.04", "sm_mhz": "1980",
-    "sm_max_mhz": "1980", "power_w": "600", "power_limit_w": "700.00", "temperature_c": "60", "utilization_pct": "99", "memory_used_mib": "9",
+    "sm_max_mhz": "1980", "power_w": "600", "power_limit_w": "700.00", "temperature_c": "60",
     "reasons": "0x0000000000000000",
 }  # fmt: skip
 
