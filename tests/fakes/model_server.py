@@ -7,7 +7,7 @@ from bot.errors import TemporaryError
 
 @dataclass
 class FakeServer:
-    """One model server. `health`: status, None: nobody listens. `token`: what it generates; empty: it fails with `words`."""
+    """One model server. `health`: status, None: nobody listens. `token`: what it generates; empty: `words` instead."""
 
     models: tuple[str, ...] = ("fake-model",)
     health: int | None = 200
