@@ -21,7 +21,8 @@ def _steady(number: int, dice: random.Random) -> str:
         )
     return (
         f"[2026-01-01 00:{number % 60:02d}:00 TP{number % 8}] Decode batch, #running-req: {number % 9}, "
-        f"#token: {number}, accept len: {dice.uniform(1, 4):.2f}, cuda graph: True, gen throughput (token/s): {dice.uniform(1, 99):.2f}\n"
+        f"#token: {number}, accept len: {dice.uniform(1, 4):.2f}, cuda graph: True, "
+        f"gen throughput (token/s): {dice.uniform(1, 99):.2f}\n"
     )
 
 

@@ -98,6 +98,17 @@ def _stuck_clock(groups: Groups) -> bool:
     return clock is not None and top is not None and clock < top * 0.6
 
 
+def _heartbeat_old(groups: Groups) -> bool:
+    """The engine's last sign of life is a minute or more before the health check (HH:MM:SS, same day)."""
+    seconds = []
+    for name in ("tick", "beat"):
+        parts = groups.get(name, "").split(":")
+        if len(parts) != 3:
+            return False
+        seconds.append(int(parts[0]) * 3600 + int(parts[1]) * 60 + int(parts[2]))
+    return (seconds[0] - seconds[1]) % 86400 >= 60
+
+
 def _pointer_size(groups: Groups) -> bool:
     size = _n(groups, "size")
     return size is not None and 100 <= size <= 200
@@ -120,4 +131,5 @@ CHECKS: Mapping[str, Callable[[Groups], bool]] = {
     "frozen": _frozen,
     "stuck_clock": _stuck_clock,
     "pointer_size": _pointer_size,
+    "heartbeat_old": _heartbeat_old,
 }

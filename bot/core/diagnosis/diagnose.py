@@ -10,6 +10,7 @@ from bot.core.diagnosis.matching import Context, Match, make_context, matches
 from bot.core.diagnosis.overrides import overrides_for
 from bot.core.diagnosis.phases import CONSEQUENCE, WANTED_STOP
 from bot.core.diagnosis.rules import RULES
+from bot.core.diagnosis.steady import steady_matches
 from bot.core.diagnosis.tracebacks import root_tracebacks
 from bot.core.domain.diagnosis import Diagnosis, EvidenceLine
 from bot.core.domain.launch import Phase
@@ -44,7 +45,8 @@ def diagnose(
     known = None if engine in (None, "host") else engine
     around = [f"fact {name}: {value}" for name, value in (facts or {}).items()]
     context = make_context((*log.lines, *kernel), engine=known, argv=argv, around=around)
-    found = [m for m in matches(context, RULES) if m.weight >= LEAST_WEIGHT]
+    tried = [*matches(context, RULES), *steady_matches(context)]
+    found = sorted((m for m in tried if m.weight >= LEAST_WEIGHT), key=lambda m: (-m.weight, m.index))
     if slow is not None:
         found = _for_question(found, slow)
     if slow is not True and _ended_well(context, found, exit_status, signal):

@@ -94,8 +94,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="hang_watchdog",
         weight=70,
-        pattern=r"no available shared memory broadcast block|couldn't get a response from (?:the )?detokenizer"
-        r"|health check failed|"
+        pattern=r"no available shared memory broadcast block|"
         r"(?:request|server|engine|scheduler|decode|generation) (?:hangs?|is stuck|freezes?|froze|stalls?"
         r"|stopped responding)|(?:no progress|stuck) for \d+",
         sure=False,
@@ -176,6 +175,27 @@ RULES: tuple[Rule, ...] = (
         cause="The health endpoint goes on answering 200 although the engine behind it has died.",
         fix="Watch for real tokens (or the process itself), not for /health; restart the server.",
         sure=False,
+    ),
+    Rule(
+        kind="hang_watchdog",
+        weight=72,
+        pattern=r"couldn't get a response from (?:the )?detokenizer(?:.*?tic start time: (?P<tick>[\d:]+).*?last"
+        r"_heartbeat time: "
+        r"(?P<beat>[\d:]+))?",
+        check="heartbeat_old",
+        sure=False,
+        cause="The health check got no token, and the last sign of the engine is from {beat}: it hangs.",
+        alternatives=("health_lies",),
+    ),
+    Rule(
+        kind="health_lies",
+        weight=66,
+        pattern=r"couldn't get a response from (?:the )?detokenizer|health check failed",
+        sure=False,
+        cause="The health check gave up after its time-out; a long prefill does that to a healthy server, too.",
+        fix="Poll less often than the time-out and raise SGLANG_HEALTH_CHECK_TIMEOUT; if no token comes at all, "
+        "it is a hang.",
+        alternatives=("hang_watchdog",),
     ),
     Rule(
         kind="health_lies",

@@ -135,6 +135,17 @@ RULES: tuple[Rule, ...] = (
         alternatives=("gpu_hw_fault",),
     ),
     Rule(
+        kind="gpu_arch_unsupported",
+        weight=62,
+        pattern=r"error internal|failed to initialize (?:the )?(?:cutlass|tma)|cutlass.{0,60}(?:error|fail)"
+        r"|no (?:suitable|valid|supported) "
+        r"(?:kernel|config|tactic|implementation)",
+        near=r"cutlass|gemm|flashinfer|moe|fp4|fp8|nvfp4|marlin",
+        sure=False,
+        cause="No implementation of a matrix kernel fits this GPU.",
+        alternatives=("kernel_fault", "version_mismatch_kernel"),
+    ),
+    Rule(
         kind="kernel_fault",
         weight=74,
         pattern=r"ggml_assert\(|ggml_abort|cuda error\b(?!.*(?:out of memory|unknown error|initializ"

@@ -306,6 +306,16 @@ RULES: tuple[Rule, ...] = (
         cause="One part of the engine looks for something that another option has left out ({attribute}).",
         alternatives=("model_config", "version_mismatch_transformers", "spec_draft_mismatch"),
     ),
+    Rule(
+        kind="feature_conflict",
+        weight=44,
+        pattern=r"^(?:\S* ?)?assertionerror$|validation error for \w*config|^(?:\S* ?)?assertionerror: ",
+        near=r"sglang/srt|vllm/|server_args|arg_utils|validation error",
+        not_near=r"speculat|draft|lora",
+        sure=False,
+        cause="The engine's own check of a combination of settings failed.",
+        alternatives=("flag_bad_or_changed", "model_config", "kernel_fault"),
+    ),
     # --- parallel sizes
     Rule(
         kind="tp_divisibility",

@@ -140,7 +140,8 @@ RULES: tuple[Rule, ...] = (
         pattern=r"address already in use|eaddrinuse|errno 98"
         r"|couldn't bind http server socket, hostname: (?:127\.|0\.0\.0\.0|localhost|::)"
         r"|port (?P<port>\d+) (?:is )?(?:already )?(?:in use|not available|occupied|taken|used)|"
-        r"port is already allocated|only one usage of each socket|failed to bind"
+        r"\bport\b.{0,40} is not available in \d+|only \S+ .{0,20}owns? (?:the )?port|port is already allocated"
+        r"|only one usage of each socket|failed to bind"
         r"|server socket has failed to listen|error binding|bind failed|unable to bind|"
         r"could not bind|port (?:\d+ )?(?:is )?already|failed to listen on|another (?:server|instance"
         r"|process) is (?:already )?(?:listening|running|using)",

@@ -6,7 +6,8 @@ from bot.core.diagnosis.rule import Rule
 #: a CUDA or HIP allocation that failed, as torch says it (2.x, 2.5+, AcceleratorError of 2.8+)
 OOM = (
     r"torch\.(?:cuda\.)?outofmemoryerror|\boutofmemoryerror\b|(?:cuda|hip) (?:error: )?out of memory|"
-    r"cudaerrormemoryallocation|hiperroroutofmemory|cuda_error_out_of_memory|cuda error:? 2\b"
+    r"cudaerrormemoryallocation|hiperroroutofmemory|cuda_error_out_of_memory|cuda failure.{0,12}out of memory"
+    r"|cu(?:blas|dnn)_status_alloc_failed|cublas_status_not_initialized|cuda error:? 2\b"
 )
 #: the numbers of torch's message, where they stand on the same line
 OOM_NUMBERS = (

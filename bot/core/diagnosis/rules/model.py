@@ -17,7 +17,9 @@ RULES: tuple[Rule, ...] = (
         r"|couldn't connect to ['\"]?https?://(?:huggingface|hf)|"
         r"we couldn't connect to|is not a local folder and is not a valid model identifier|hfvalidationerror"
         r"|repo id must (?:be|use)|"
-        r"incorrect path_or_model_id|invalid user token|token is required|invalid username or password"
+        r"incorrect path_or_model_id|invalid user token"
+        r"|can't load the model for .{0,80}if you were trying to load|token is required"
+        r"|invalid username or password"
         r"|make sure to have access to it|"
         r"the model '?\S+'? (?:does not exist|not found) on (?:modelscope|huggingface)",
         cause="The model could not be had from the hub: gated, wrong name, no token, or no way to the network.",
@@ -92,6 +94,17 @@ RULES: tuple[Rule, ...] = (
         sure=False,
         cause="The model's config lacks a key that this engine version reads.",
         alternatives=("version_mismatch_transformers", "model_unsupported_arch"),
+    ),
+    Rule(
+        kind="model_config",
+        weight=52,
+        pattern=r"keyerror: ['\"]?[\w.]*(?:weight|bias|scale|qzeros|layers\.\d+)[\w.]*['\"]?$|"
+        r"assert .*(?:loaded_weight|param)\S*\.(?:shape|size)|size mismatch for|loaded_weight\.shape",
+        sure=False,
+        cause="A weight of the checkpoint has no place, or another shape, in the model class: its config or "
+        "quantisation is not what "
+        "the loader takes it for.",
+        alternatives=("model_unsupported_arch", "spec_draft_mismatch", "tp_divisibility"),
     ),
     Rule(
         kind="model_config",

@@ -14,8 +14,8 @@ MIB = 1024 * 1024
 def _decode_line(number: int) -> str:
     return (
         f"[2026-01-01 {number % 24:02d}:{number % 60:02d}:{number % 59:02d} TP{number % 8}] Decode batch, "
-        f"#running-req: {number % 9}, #token: {number * 37 % 99999}, token usage: 0.{number % 100:02d}, cuda graph: True, "
-        f"gen throughput (token/s): {number % 97}.{number % 100:02d}, #queue-req: 0\n"
+        f"#running-req: {number % 9}, #token: {number * 37 % 99999}, token usage: 0.{number % 100:02d}, "
+        f"cuda graph: True, gen throughput (token/s): {number % 97}.{number % 100:02d}, #queue-req: 0\n"
     )
 
 
