@@ -69,14 +69,14 @@ def cases(template: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def changed(value: Any, text: str, repeat: int, key: str = "") -> Any:
-    """The context with `text` in place of every free text and each list `repeat` times as long."""
+    """The context with `text` in place of every free text and lists `repeat` times as long, lists in lists 3 times."""
     if isinstance(value, dict):
         return {name: changed(item, text, repeat, name) for name, item in value.items()}
     if isinstance(value, list):
-        pair = key == "env" or (
-            value and all(isinstance(item, str) for item in value) and len(value) == 2 and key == ""
-        )
-        return [changed(item, text, 1 if pair else repeat) for item in value] * (1 if pair else repeat)
+        # pairs are records: their length means something
+        if key == "env":
+            return [[text, text] for _ in value] * repeat
+        return [changed(item, text, min(repeat, 3)) for item in value] * repeat
     if isinstance(value, str) and key not in CHOSEN and not key.endswith("at") and key != "by":
         return text
     return value

@@ -40,7 +40,7 @@ def one_line(text: str) -> str:
 
 def units(text: str) -> int:
     """Length in UTF-16 code units."""
-    return len(text) + sum(1 for c in text if c > "\uffff")
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def cut(text: str, limit: int) -> str:
@@ -52,6 +52,8 @@ def cut(text: str, limit: int) -> str:
 
 def take(text: str, limit: int) -> str:
     """The longest head of at most `limit` UTF-16 units; never half a character, nor a dangling joiner."""
+    if text.isascii():
+        return text[:limit]
     used = 0
     for index, character in enumerate(text):
         used += 2 if character > "\uffff" else 1

@@ -14,7 +14,9 @@ from bot.core.rendering.clean import clean, cut, one_line, units
 UNKNOWN = "unknown"
 _USER_ID = re.compile(r"[UW][A-Z0-9]{2,20}")
 _URL = re.compile(r"https?://[^\s<>|]+")
-_MIB, _GIB = 1024**2, 1024**3
+_MIB = 1024**2
+#: words of a command that are shown
+MAX_WORDS = 600
 
 
 def finalize(value: object) -> Markup:
@@ -190,18 +192,19 @@ def _starts_with_digit(row: Sequence[str], column: int) -> bool:
 
 
 def command_line(argv: Sequence[object] | str) -> str:
-    """A command as people paste it: one flag with its value a line, continued by backslashes."""
+    """A command as people paste it: one flag with its values a line, continued by backslashes."""
     if isinstance(argv, str):
         return argv
-    words = [_quoted(str(word)) for word in argv]
-    lines: list[str] = []
-    for word in words:
-        starts = word.startswith("-") or not lines or (len(lines) == 1 and not lines[0].startswith("-"))
-        if lines and (not starts or (len(lines) == 1 and not word.startswith("-"))):
-            lines[-1] += " " + word
+    lines: list[list[str]] = []
+    for word in map(_quoted, map(str, argv[:MAX_WORDS])):
+        # the program stands alone; what follows belongs to the flag before it
+        if word.startswith("-") or len(lines) < 2:
+            lines.append([word])
         else:
-            lines.append(word)
-    return " \\\n  ".join(lines)
+            lines[-1].append(word)
+    if len(argv) > MAX_WORDS:
+        lines.append([f"… {len(argv) - MAX_WORDS} more"])
+    return " \\\n  ".join(" ".join(line) for line in lines)
 
 
 def shell_text(launch: Mapping[str, Any]) -> str:
@@ -210,6 +213,22 @@ def shell_text(launch: Mapping[str, Any]) -> str:
     lines += [f"{name}={_quoted(str(value))}" for name, value in launch.get("env") or ()]
     lines += list(launch.get("wrappers") or ())
     return " \\\n".join([*lines, command_line(launch["argv"])]).replace("&& \\\n", "&&\n")
+
+
+def level_table(levels: Sequence[Mapping[str, Any]]) -> str:
+    """Levels of a measurement (domain.Level) as a table that fits a phone."""
+    rows: list[list[object]] = [["streams", "tok/s", "each", "TTFT", "p95"]]
+    for level in levels:
+        rows.append(
+            [
+                level["concurrency"],
+                number(level["aggregate_tok_s"], 1),
+                number(level["decode_tok_s"], 1),
+                milliseconds(level["ttft_ms_p50"]),
+                milliseconds(level["ttft_ms_p95"]),
+            ]
+        )
+    return table(rows)
 
 
 def numbered(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -263,4 +282,5 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "command_line": command_line,
     "shell_text": shell_text,
     "numbered": numbered,
+    "level_table": level_table,
 }

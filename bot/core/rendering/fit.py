@@ -22,6 +22,8 @@ MAX_TOTAL = 12_500
 #: fallback text: chat.update refuses more than 4,000
 MAX_TEXT = 3_000
 MAX_BUTTONS = 25
+#: how much more of a log is cleaned than may be shown: terminal codes take room
+WINDOW = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +139,31 @@ def _list(element: Block, items: list[str], caps: Caps) -> list[Block]:
 
 def _log(content: str, limit: int, *, keep: str) -> str:
     """Log text: cleaned, redacted, and cut at a line's border at the far end, saying how many lines went."""
-    text = redact(clean(content)).strip("\n").rstrip()
-    if units(text) <= limit:
+    text = redact(clean(_window(content, limit * WINDOW, keep=keep))).strip("\n").rstrip()
+    if units(text) <= limit and len(content) <= limit * WINDOW:
         return text
-    room = limit - 30
+    kept = take_end(text, limit - 30) if keep == "end" else take(text, limit - 30)
+    many = "\n" in content.strip("\n")
+    if not many:
+        return ELLIPSIS + kept if keep == "end" else kept + ELLIPSIS
+    kept = _whole_lines(kept, keep=keep) if kept != text else kept
+    missing = f"{ELLIPSIS} {max(_lines(content.strip()) - _lines(kept), 1)} more lines"
+    return f"{missing} above\n{kept}" if keep == "end" else f"{kept}\n{missing}"
+
+
+def _window(content: str, size: int, *, keep: str) -> str:
+    """The part of a long log that may be shown, so that 100 MB cost no more than a page. Whole lines where there are
+    any, since half a line may hold half a secret that nothing recognises."""
+    if len(content) <= size:
+        return content
+    return _whole_lines(content[-size:] if keep == "end" else content[:size], keep=keep)
+
+
+def _whole_lines(text: str, *, keep: str) -> str:
+    """Without the line that was cut through, unless it is the only one."""
     if keep == "end":
-        kept = take_end(text, room)
-        kept = kept.split("\n", 1)[-1] if "\n" in kept[:-1] else kept
-        return f"{ELLIPSIS} {_lines(text) - _lines(kept)} more lines above\n{kept}" if "\n" in text else ELLIPSIS + kept
-    kept = take(text, room)
-    kept = kept.rsplit("\n", 1)[0] if "\n" in kept[1:] else kept
-    return f"{kept}\n{ELLIPSIS} {_lines(text) - _lines(kept)} more lines" if "\n" in text else kept + ELLIPSIS
+        return text.split("\n", 1)[-1] if "\n" in text[:-1] else text
+    return text.rsplit("\n", 1)[0] if "\n" in text[1:] else text
 
 
 def _lines(text: str) -> int:

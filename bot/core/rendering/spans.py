@@ -37,7 +37,7 @@ class Span:
 
 def foreign(value: object, limit: int = VALUE_LIMIT) -> str:
     """A value as marked text: one line, cleaned, without secrets, at most `limit` UTF-16 units."""
-    return f"{_OPEN}{cut(redact(one_line(str(value))), limit)}{_CLOSE}"
+    return f"{_OPEN}{cut(redact(one_line(str(value)[: limit * 3])), limit)}{_CLOSE}"
 
 
 def date(seconds: int, pattern: str, fallback: str) -> str:
