@@ -21,6 +21,7 @@ payloads = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(payloads)
 
 ENVIRONMENT = payloads.load()
+CONTEXTS = {(t, case): context for t in payloads.templates() for case, context in payloads.cases(t)}
 CASES = [pytest.param(t, case, id=f"{t}-{case}") for t, case in CONTEXTS]
 #: Slack's limits on the texts and counts of each kind of object
 TEXT_LIMITS = {"header": 150, "button": 75, "context": 3000}
