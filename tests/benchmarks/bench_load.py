@@ -27,9 +27,11 @@ def main() -> int:
         server.kill()
         server.wait()
     level = json.loads(done.stdout.decode().splitlines()[-1])["levels"][0]
-    print(f"{STREAMS} streams, {TOK_S} tok/s offered: measured {level['aggregate_tok_s']:.0f} tok/s, "
-          f"{level['failed']} failed, script used {100 * level['client_busy']:.0f} % of one core; gap between chunks "
-          f"{interval_ms:.1f} ms offered, {level['itl_ms']['p50']:.1f} ms at p50, {level['itl_ms']['p99']:.1f} ms at p99")  # fmt: skip
+    gaps = level["itl_ms"]
+    print(f"offered: {STREAMS} streams, {TOK_S} tok/s together, a chunk every {interval_ms:.1f} ms")
+    print(f"measured: {level['aggregate_tok_s']:.0f} tok/s, {level['failed']} failed")
+    print(f"gaps: {gaps['p50']:.1f} ms at p50, {gaps['p99']:.1f} ms at p99")
+    print(f"the script used {100 * level['client_busy']:.0f} % of one core")
     return 0
 
 

@@ -1,7 +1,7 @@
 """How often verdicts are wrong: 1,000 simulated pairs of runs for each situation that real hosts show.
 
-Of pairs with no difference at most 5 % may be called different; of pairs that differ by 10 % at least 95 % must be found,
-on one host. Scatter as measured: 1 to 4 % within a run, about 1 % between launches. Exits 1 when a bound is broken.
+Of pairs with no difference at most 5 % may be called different; of pairs that differ by 10 % at least 95 % must be
+found, on one host. Scatter as measured: 1 to 4 % within a run, about 1 % between launches. Exits 1 when a bound is broken.
 """
 
 import random
@@ -44,9 +44,8 @@ def main() -> int:
     """Print a table; 1 when a bound is broken."""
     broken = 0
     began = time.perf_counter()
-    print(
-        f"{'concurrency':>12} {'waves':>5} {'within':>6} {'between':>7}   no difference:   -10 %    +10 %   (of {PAIRS})"
-    )
+    head = f"{'concurrency':>12} {'waves':>5} {'within':>6} {'between':>7}"
+    print(f"{head}   no difference:   -10 %    +10 %   (of {PAIRS})")
     for seed, situation in enumerate(SITUATIONS):
         widths, n, within, between = situation
         same, slower, faster = (rates(change, situation, 10 * seed + i) for i, change in enumerate((0.0, -0.1, 0.1)))
@@ -54,10 +53,10 @@ def main() -> int:
         found = slower[VerdictKind.SLOWER], faster[VerdictKind.FASTER]
         bad = wrong > 0.05 * PAIRS or min(found) < 0.95 * PAIRS
         broken += bad
-        print(
-            f"{'/'.join(map(str, widths)):>12} {n:>5} {within:>6.1%} {between:>7.2%}   "
-            f"different {wrong / PAIRS:>5.1%}   {found[0] / PAIRS:>6.1%}   {found[1] / PAIRS:>6.1%}{'   BROKEN' if bad else ''}"
+        row = (
+            f"{'/'.join(map(str, widths)):>12} {n:>5} {within:>6.1%} {between:>7.2%}   different {wrong / PAIRS:>5.1%}"
         )
+        print(f"{row}   {found[0] / PAIRS:>6.1%}   {found[1] / PAIRS:>6.1%}{'   BROKEN' if bad else ''}")
     print(f"{time.perf_counter() - began:.0f} s")
     return 1 if broken else 0
 
