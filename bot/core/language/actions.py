@@ -20,7 +20,25 @@ _DONE = {
 }  # fmt: skip
 
 
-def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent | None:
+_IDIOMS = {
+    "stop": frozenset("by at being to signs sign".split()), "run": frozenset("out into away across late amok over through by".split()),
+    "start": frozenset("over from being to off".split()), "kill": frozenset("time two".split()), "launch": frozenset("into party day".split()),
+    "load": frozenset("up_on".split()), "end": frozenset("of up".split()), "halt": frozenset("at".split()),
+}  # fmt: skip
+
+
+def idiom(act: Act) -> bool:
+    """"stop worrying", "stop by", "run out of memory": the verb does not take a server."""
+    words = act.clause.words[act.at + 1 :]
+    if not words or act.kind == "desire":
+        return False
+    if words[0] in _IDIOMS.get(act.verb, ()):
+        return True
+    gerund = words[0].endswith("ing") and words[0] not in ("everything", "anything", "running", "serving", "something", "nothing", "training")
+    return gerund and act.verb in ("stop", "start", "quit", "end", "begin", "keep", "resume") and not act.clause.tokens[act.at + 1].role
+
+
+def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread: bool) -> Intent | None:
     """START, STOP, RESTART, CHANGE or CANCEL, else None. `target`: a name, host, "everything" or a pronoun with a thread."""
     words = act.clause.words[act.at + 1 :]
     verb, text = act.verb, " ".join(act.clause.words[act.at + 1 :])
@@ -29,6 +47,8 @@ def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent |
     if verb in lex.CANCEL_VERBS or (verb == "forget" and words[:1] in (["it"], ["that"], ["about"], ["the"])) or (verb == "drop" and words[:1] in (["it"], ["that"]) and not overrides):
         return Intent.CANCEL
     particle = _particle(verb, words)
+    if overrides and not own_target and verb in _SETTING_VERBS:
+        return Intent.CHANGE
     if verb in lex.RESTART_VERBS:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
     if verb in ("make", "do", "perform", "give") and (done := re.match(r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b", text)):
@@ -54,6 +74,9 @@ def action(act: Act, *, target: bool, overrides: bool, thread: bool) -> Intent |
     if (verb in lex.CHANGE_VERBS or verb in _WEAK_START) and (overrides or (target and verb in ("use", "try", "apply"))):
         return Intent.CHANGE
     return None
+
+
+_SETTING_VERBS = frozenset("turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up increase decrease remove".split())
 
 
 def _particle(verb: str, words: list[str]) -> str:
@@ -88,6 +111,8 @@ def _starts(verb: str, words: list[str], text: str, particle: str, target: bool)
     if _RUN_NOUNS.search(text) and re.match(r"(?:(?:a|an|the|another|quick|new|some|full|short|me|us|on|single|stream|decode|proper|small) )*" + _RUN_NOUNS.pattern.lstrip(r"\b"), text):
         return False
     if verb in _WEAK_START:
+        if set(words) & _READ_NOUNS - {"status", "info", "when", "whether", "if", "who"}:
+            return False
         placed = bool({"on", "onto"} & set(words)) and verb in ("put", "get", "have", "set", "stand", "roll", "open")
         return (particle == "up" or placed) and target
     return True

@@ -222,7 +222,7 @@ CONTRACTIONS = {
     "wo": "without", "cuz": "because", "coz": "because", "cos": "because", "bc": "because", "b/c": "because",
     "becuase": "because", "cld": "could", "wld": "would", "shld": "should", "abt": "about", "tmrw": "tomorrow",
     "tmr": "tomorrow", "tmw": "tomorrow", "tomorow": "tomorrow", "tommorow": "tomorrow", "tommorrow": "tomorrow",
-    "nvm": "nevermind", "conf": "config", "cfg": "config", "cfgs": "configs", "confs": "configs", "srv": "server",
+    "nvm": "nevermind", "shutdown": "shut down", "startup": "start up", "takedown": "take down", "conf": "config", "cfg": "config", "cfgs": "configs", "confs": "configs", "srv": "server",
     "stats": "status", "stat": "status", "hist": "history", "benchmarks": "benchmark", "q": "question", "aint": "is not",
     "ain't": "is not", "whatre": "what are", "what're": "what are", "howre": "how are", "alr": "already", "rn": "now",
     "imma": "i will", "ima": "i will", "pleez": "please", "some1": "someone", "any1": "anyone", "every1": "everyone",

@@ -28,6 +28,8 @@ class Hit:
     start: int
     end: int
     negated: bool = False
+    #: "off" stands behind it
+    off: bool = False
     #: a letter was replaced to find it
     guessed: bool = False
 
@@ -148,7 +150,8 @@ def _hit(tokens: list[Token], at: int, length: int, words: tuple[str, ...], foun
     if found.hits and found.hits[-1].end == at and found.hits[-1].negated:
         negated = True
     guessed = any(t.fixed == "other" for t in piece)
-    found.hits.append(Hit(words=words, start=at, end=at + length, negated=negated, guessed=guessed))
+    off = at + length < len(tokens) and tokens[at + length].text in ("off", "disabled")
+    found.hits.append(Hit(words=words, start=at, end=at + length, negated=negated, off=off, guessed=guessed))
     for token in piece:
         token.role = ROLE
     del vocabulary
@@ -167,7 +170,7 @@ def _negated(tokens: list[Token], start: int, end: int) -> bool:
         return True
     if at >= 1 and tokens[at].text == "rather" and tokens[at + 1].text == "than":
         return True
-    return end < len(tokens) and tokens[end].text in ("off", "disabled") or word in ("disable", "disabling")
+    return word in ("disable", "disabling")
 
 
 def _engine(tokens: list[Token], at: int, length: int, name: str, found: Names) -> int:

@@ -114,7 +114,14 @@ def _numbers(tokens: list[Token], settings: Settings) -> None:
         at += _around(tokens, at, *found, settings) if found else 1
 
 
+_JOINED = {"".join(words): rule for words, rule in reversed(_PHRASES)}
+
+
 def _phrase(tokens: list[Token], at: int) -> tuple[_Number, int] | None:
+    if _free(tokens[at]) and ("-" in tokens[at].text or "_" in tokens[at].text or len(tokens[at].text) > 8):
+        rule = _JOINED.get(re.sub(r"[-_]", "", tokens[at].text))
+        if rule is not None:
+            return rule, 1
     if not _free(tokens[at]) or tokens[at].text not in _FIRST:
         return None
     for words, rule in _PHRASES:
@@ -268,6 +275,20 @@ def _served_name(tokens: list[Token], settings: Settings) -> None:
                     settings.put("served_name", tokens[place].raw, _text(tokens[at : place + 1]))
                     _take(tokens[at : place + 1])
                     return
+    _served_as(tokens, settings)
+
+
+def _served_as(tokens: list[Token], settings: Settings) -> None:
+    """"serve X as NAME"."""
+    for at, token in enumerate(tokens[:-1]):
+        earlier = {t.text for t in tokens[:at]}
+        name = tokens[at + 1]
+        if token.text != "as" or not _free(token) or not _free(name) or not earlier & {"serve", "expose", "host", "publish"} or "same" in earlier:
+            continue
+        if name.text not in lex.FILLERS | lex.COMMON and re.fullmatch(r"[A-Za-z0-9][\w.:/-]{0,95}", name.raw):
+            settings.put("served_name", name.raw, _text(tokens[at : at + 2]))
+            _take(tokens[at : at + 2])
+            return
 
 
 _GPU_LIST = re.compile(r"\d{1,2}(?:[,-]\d{1,2})*")

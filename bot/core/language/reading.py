@@ -12,13 +12,13 @@ _PAST_ACTIONS = lex.PARTICIPLE_RESTART | frozenset(
 )
 _BENCH = re.compile(
     r"\b(?:bench(?:mark(?:s|ing)?)?|throughput|tok/s|toks/s|tok/sec|tokens?/s(?:ec)?|t/s|tps|tokens (?:per|a) sec(?:ond)?|latency|ttft|speed ?test|load ?test|stress ?test|perf(?:ormance)?"
-    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how (?:fast|quick|quickly|slow|speedy)|measure(?:ment)?s?|speeds?|itl)\b"
+    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how (?:fast|quick|quickly|slow|speedy)|measure(?:ment)?s?|speeds?|itl|numbers)\b"
 )
 _LOGS = re.compile(r"\b(?:logs?|logfiles?|journal|journalctl|stderr|stdout|traceback|stack ?trace|output|lines|tail|last words|what (?:went wrong|is wrong|was wrong)|errors?|error message|exceptions?)\b")
 _LOG_VERBS = frozenset("tail grep follow stream watch journalctl".split())
 _CATALOG = re.compile(
     r"\b(?:configs|configurations|recipes|presets|profiles|setups|variants|catalog(?:ue)?|(?:what|which) (?:\w+ ){0,3}(?:versions|config|setup|variant|model)s?|models|launch configs|flavou?rs"
-    r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))|options)\b"
+    r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))|options|configured)\b"
 )
 _HOSTS = re.compile(r"\b(?:hosts|machines|boxes|nodes|inventory|servers|gpu boxes|rigs|hardware|fleet|(?:what|which) (?:gpus?|hardware|hosts?|machines?|boxe?s?|nodes?|servers?))\b")
 _SHOW = re.compile(r"\b(?:config|configuration|recipe|command(?: line)?|cmdline|flags|args|arguments|parameters|params|settings|launch (?:command|line)|revision|definition|setup|(?:how|with what) (?:is|was|do we|did we|\S+) (?:\S+ ){0,6}(?:launched|started|run|start|configured|set up|deployed)|details)\b")
@@ -40,7 +40,7 @@ _SCAN = re.compile(
 _HELP = re.compile(
     r"^(?:are you able|can you (?:do|handle|support)|do you (?:support|handle|know how))\b|"
     r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b|\bwhat (?:commands|can i (?:say|ask|type)|do you (?:do|understand|know|support))\b|\bhow (?:do|can|does|should|would|could|to|must)(?: (?:i|we|you|one|someone))? "
-    r"(?:\w+ )?(?!(?:\w+ )?(?:look|looking|feel|doing|compare|get|know)\b)\w+|\bhow to\b|\bhelp(?: me)?$|\bhelp (?:with|on|about)\b|\bsyntax\b|\bhow does (?:this|it|that|the bot) work\b|\bwho are you\b|\bwhat are you\b|\bexamples?$|\binstructions\b"
+    r"(?:\w+ )?(?!(?:\w+ )?(?:look|looking|feel|doing|compare|get|know)\b)\w+|\bhow to\b|\b(?:best|right|proper|correct|easiest|safest|recommended) way (?:to|of)\b|\bhelp(?: me)?$|\bhelp (?:with|on|about)\b|\bsyntax\b|\bhow does (?:this|it|that|the bot) work\b|\bwho are you\b|\bwhat are you\b|\bexamples?$|\binstructions\b"
 )
 _HOW_MUCH = re.compile(r"\bhow (?:much|many) (?:\w+ ){0,3}(?:memory|vram|gpus?|ram|mem|space|requests|disk|users|slots)\b|\bhow (?:busy|full|loaded|long)\b")
 _MANY_CONFIGS = re.compile(r"\bdo we have\b|\bhave we got\b|\bgot for\b|\bavailable for\b|\bis there (?:a|any)\b|\bare there (?:any)?\b|\bdo you have\b|\bwe have for\b|\bwe have on\b")
@@ -85,7 +85,7 @@ def _question(act: Act, text: str, *, target: bool, host: bool, topics: tuple[st
         return Intent.HISTORY
     if re.search(r"\bwhat (?:happened|did (?:we|i|you|they|he|she|someone|\w+) (?:run|use|start|launch|do|deploy|serve|have|change|stop)|ran|was (?:running|started|on|up))\b|\bwhich (?:\w+ ){0,3}(?:did (?:we|i|you)|was (?:running|used))\b", text):
         return Intent.HISTORY
-    if re.search(r"\bhow (?:long did|often|many times)\b", text):
+    if re.search(r"\bhow (?:long did|often|many times)\b|\bhow long (?:does|will|would|do) .*\b(?:take|need)\b", text):
         return Intent.HISTORY
     if first == "how" and (found := _how(text, words, target or host)):
         return found
@@ -137,6 +137,8 @@ def _by_verb(
 def _by_noun(
     verb: str, text: str, act: Act, target: bool, host: bool, topics: tuple[str, ...], strong: bool, config: bool
 ) -> Intent | None:
+    if act.kind == "question" and act.verb in ACTION_VERBS - {"run", "serve", "host", "load", "deploy", "spin"} and re.search(r"\b(?:to|me|us|if|we|i|you) \w*(?:ing|stop|start|restart|kill|launch|relaunch|reload|reboot)\b", text):
+        return None
     asks = act.kind in ("question", "request", "wish", "desire", "hypothetical")
     if _COMPARE.search(text) and (verb or asks or re.match(r"(?:diff|compare|comparison|difference|what changed)|.*\bvs\b", text)):
         return Intent.COMPARE
@@ -159,7 +161,7 @@ def _by_thing(verb: str, text: str, act: Act, target: bool, host: bool, topics: 
         return Intent.STATUS
     if re.search(r"\b(?:health|healthy|healthcheck|health-check)\b", text):
         return Intent.HEALTH
-    if re.search(r"\b(?:is|are) (?:\S+ ){0,5}(?:free|busy|up|running|down|using|idle|available|loaded|online|offline|alive|in use|taken|empty|still|live|there)\b|\b(?:who|what|which|anything|anyone|anybody|where|something|nothing|someone|everything)\b.*\b(?:is|are|using|running|on|free|up|down|loaded|serving|uses)\b", text) and asks and not (_CATALOG.search(text) and _MANY_CONFIGS.search(text)) and not re.search(r"\bcan (?:i|we)\b", text) and not re.search(r"\b(?:ok|okay|alright|wrong|sick|broken|responding)\b", text):
+    if re.search(r"\b(?:is|are) (?:\S+ ){0,5}(?:free|busy|up|running|down|using|idle|available|loaded|online|offline|alive|in use|taken|empty|still|live|there)\b|\b(?:who|what|which|anything|anyone|anybody|where|something|nothing|someone|everything)\b.*\b(?:is|are|using|running|on|free|up|down|loaded|serving|uses)\b", text) and asks and not (_CATALOG.search(text) and (_MANY_CONFIGS.search(text) or not re.search(r"\b(?:running|loaded|serving|served|up|used|in use|active|live|using)\b", text))) and not re.search(r"\bcan (?:i|we)\b", text) and not re.search(r"\b(?:ok|okay|alright|wrong|sick|broken|responding)\b", text):
         if not _MANY_CONFIGS.search(text) or target is False and not _HOSTS.search(text) and not _CATALOG.search(text):
             return Intent.STATUS
     if listing and _CATALOG.search(text) and not (re.search(r"\bmodels?\b", text) and re.search(r"\b(?:running|loaded|up|serving)\b", text)):
@@ -179,6 +181,8 @@ def _by_thing(verb: str, text: str, act: Act, target: bool, host: bool, topics: 
     if verb in ("show", "list", "tell", "give", "get", "report", "describe", "summarize") and (host or target):
         return Intent.CATALOG if verb == "list" else Intent.STATUS
     if act.kind == "question":
+        if act.verb and act.verb not in ("run", "serve", "host", "load", "deploy", "spin") and text.split()[:1] not in (["is"], ["are"]):
+            return None
         if _HEALTH.search(text) and (target or host or re.search(r"\b(?:servers?|everything|all|it|things|we|box|machine)\b", text)):
             return Intent.HEALTH
         if _STATUS.search(text) and (target or host or re.search(r"\b(?:what|who|which|anything|where|it|server|gpus?|everything|still|any|we)\b", text)):

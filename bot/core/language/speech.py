@@ -173,6 +173,8 @@ def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
         return Act(kind="request", clause=clause, verb=verb, at=after)
     if words[at] in ("why", "when") and verb and words[at + 1] in ("do", "did", "does", "are"):
         return Act(kind="question", clause=clause, at=at, verb=verb)
+    if verb in ("have", "get") and words[at] in ("can", "could", "may", "would") and _match(_DESIRE, words, at):
+        return None
     if verb and (verb in ACTION_VERBS or verb in lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS | lex.STOP_VERBS | lex.CHANGE_VERBS):
         if verb in ("have", "get", "use", "run", "set", "make", "do", "give", "load", "host", "keep", "serve") and words[at] not in ("maybe", "perhaps") and not own:
             return None if words[at] in ("do", "did", "are", "am", "will") else Act(kind="hypothetical", clause=clause, verb=verb, at=after)
@@ -184,7 +186,7 @@ def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
 
 _DESIRE = re.compile(
     r"(?:(?:i|we) (?:would (?:like|love|need|want)|want|need|require|could (?:really )?use|really need|must have|am going to need|are going to need)(?: to (?:have|get|see|run|use))?"
-    r"|(?:can|could|may|would) (?:i|we) (?:please )?(?:have|get)|need|want|give me|get me|give us) "
+    r"|(?:can|could|may|would) (?:i|we)(?: please| maybe| just| also| kindly)* (?:have|get)|need|want|give me|get me|give us) "
 )
 _RUNNING = lex.PARTICIPLE_START | lex.PARTICIPLE_STOP | lex.PARTICIPLE_RESTART
 
@@ -279,9 +281,15 @@ def _verb(words: list[str], at: int, gerund: bool) -> str:
     return ""
 
 
+#: "launch history": the verb describes the noun
+_NOUNS_BEHIND = frozenset("history log logs configs scripts script commands times events records counts count order page list".split())
+
+
 def _is_noun(words: list[str], at: int) -> bool:
     """"start of the run", "restart was fine", "stop signs are": the verb is a noun here."""
     following = words[at + 1] if at + 1 < len(words) else ""
+    if words[at] in ACTION_VERBS and following in _NOUNS_BEHIND:
+        return True
     if following in ("of", "is", "was", "were", "are", "has", "had", "did", "does", "seems", "looks", "took", "takes", "worked", "failed", "went", "works", "time", "times", "fails"):
         return not (words[at] in ("take", "get", "make", "check", "find", "show", "tell") or (following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"}))
     return False

@@ -75,7 +75,8 @@ def unknown_object(act: Act, found: Slots) -> str:
 
 def _base(text: str, intent: Intent, found: Slots) -> Command:
     """Slots as a Command, nothing resolved."""
-    positive = tuple(dict.fromkeys(h.words for h in found.names.positive))
+    switched = [h for h in found.names.hits if intent is not Intent.STOP and (h.off or _off_before(found.tokens, h.start))]
+    positive = tuple(dict.fromkeys(h.words for h in found.names.positive if h not in switched))
     return Command(
         intent=intent,
         text=text,
@@ -83,7 +84,7 @@ def _base(text: str, intent: Intent, found: Slots) -> Command:
         hosts=tuple(found.hosts.named),
         engine=found.names.engine if not found.names.engine_negated else None,
         names=positive,
-        without=tuple(dict.fromkeys(h.words[-1] for h in found.names.hits if h.negated)),
+        without=tuple(dict.fromkeys(h.words[-1] for h in found.names.hits if h.negated or h in switched)),
         size=found.names.size,
         speculative=found.names.speculative,
         overrides=dict(found.settings.values),
@@ -96,6 +97,12 @@ def _base(text: str, intent: Intent, found: Slots) -> Command:
         launch_numbers=phrases.launches(found.text),
         reasons=tuple(Reason(slot="host", value=h, how=found.hosts.how[h], words=found.hosts.words[h]) for h in found.hosts.named),
     )
+
+
+def _off_before(tokens: list[Token], start: int) -> bool:
+    """"turn off mtp"."""
+    before = [t.text for t in tokens[max(0, start - 3) : start] if t.text not in ("the", "our")]
+    return len(before) > 1 and before[-1] == "off" and before[-2] in ("turn", "switch")
 
 
 def _tags(names: tuple[tuple[str, ...], ...], index: CatalogIndex) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from bot.core.language.topics import strong, topics
 from bot.core.language.vocabulary import Vocabulary
 
 _ASKING = frozenset({"request", "wish", "desire"})
+_LOOKING = frozenset("check look test examine verify diagnose probe".split())
 _TELLING = frozenset({"statement", "past", "own_plan", "desire", "condition", "hypothetical"})
 _HELD = {
     "negated": "negated", "hypothetical": "hypothetical", "past": "past", "own_plan": "own_plan", "condition": "conditional",
@@ -122,7 +123,8 @@ class _Reader:
     def _shadowed(self, questions: list[tuple[int, Intent]]) -> bool:
         """A stray noun beside a report or statement asks for nothing: "I restarted it, logs look fine"."""
         fragments_only = all(self.acts[i].kind == "fragment" for i, _ in questions)
-        said = any(a.kind in ("past", "own_plan", "statement") for a in self.acts)
+        places = {i for i, _ in questions}
+        said = any(a.kind in ("past", "own_plan", "statement") or (a.kind == "fragment" and i < min(places) and len(targets.leftovers(a.clause.tokens)) > 0) for i, a in enumerate(self.acts))
         return fragments_only and said and not any(self.acts[i].clause.words[0] in lex.HEALTH_WORDS | lex.LOG_WORDS for i, _ in questions)
 
     def _none(self, held: str | None) -> Command:
@@ -152,19 +154,29 @@ class _Reader:
                 return Intent.SAVE
         if act.kind in ("fragment", "question") and self._follow_up(place) is Intent.CHANGE and act.clause.words[0] in ("and", "with", "same", "but", "now", "again"):
             return Intent.NONE
-        named = found.target or self._gathers_target(place)
+        named = found.target or (_objectless(act) and self._gathers_target(place))
         pronoun = found.pronoun and self.context is not None
         if asking:
-            acted = actions.action(act, target=named or pronoun, overrides=found.set_anything, thread=self.context is not None)
+            acted = actions.action(act, target=named or pronoun, own_target=found.target, overrides=found.set_anything, thread=self.context is not None)
+            if acted is Intent.STOP and self._turns_off(act, found):
+                acted = Intent.CHANGE
             if acted is not None and self._plausible(act, acted, found, named or pronoun):
                 return acted
         if act.kind in ("negated", "hypothetical") and not (act.kind == "hypothetical" and act.verb in lex.READ_VERBS - ACTION_VERBS):
             return Intent.HELP if _asks_how(text) else Intent.NONE
         about = topics(text)
         return reading.intent(
-            act, text, target=found.names.anything, host=bool(found.hosts.named or found.hosts.several or found.hosts.unknown),
+            act, text, target=found.names.anything or (asking and act.verb in _LOOKING and not found.target and self._gathers_target(place)), host=bool(found.hosts.named or found.hosts.several or found.hosts.unknown),
             topics=about, strong_topics=strong(about), config=self._config_like(found),
         )  # fmt: skip
+
+    def _turns_off(self, act: Act, found: Slots) -> bool:
+        """"turn off mtp on X": a way of running is named, not a model or config."""
+        index = self.vocabulary.index
+        hits = found.names.hits
+        if act.verb not in ("turn", "switch", "shut") or not hits:
+            return False
+        return all(h.words in index.tags and h.words not in index.exact for h in hits)
 
     def _config_like(self, found: Slots) -> bool:
         return bool(found.names.hits or found.reference)
@@ -177,6 +189,8 @@ class _Reader:
 
     def _plausible(self, act: Act, intent: Intent, found: Slots, target: bool) -> bool:
         """An idiom is no request: "never stop learning", "stop it", "start over", unless something of ours is named."""
+        if actions.idiom(act):
+            return False
         if intent is Intent.CANCEL or target:
             return True
         rest = [w for w in act.clause.words[act.at + 1 :] if w not in lex.POLITE]
@@ -185,6 +199,8 @@ class _Reader:
         if rest[:1] and rest[0] in ("with", "by", "to", "from", "over", "in", "here", "for", "of", "at"):
             return self.context is not None and found.set_anything
         if intent is Intent.CHANGE:
+            if self._turns_off(act, found):
+                return True
             return found.set_anything and (self.context is not None or (found.pronoun and len(self.acts) > 1))
         unknown = targets.unknown_object(act, found)
         if any(t.fixed for t in act.clause.tokens[act.at : act.at + 1]):
@@ -200,12 +216,13 @@ class _Reader:
             return Intent.NONE
         words = self.acts[place].clause.words
         found = self._slots_of(place)
-        opener = bool(set(words[:2]) & {"and", "with", "but", "now", "same", "without", "again", "also", "then", "no"}) or "instead" in words or "please" in words
+        before = self.acts[place - 1].clause.words if place else []
+        opener = (self.acts[place].clause.link == "but" and before[-1:] == ["same"]) or bool(set(words[:2]) & {"and", "with", "but", "now", "same", "without", "again", "also", "then", "no"}) or "instead" in words or "please" in words
         if any(a.kind in ("past", "statement", "own_plan") for a in self.acts):
             return Intent.NONE
         if found.set_anything and (opener or targets.leftovers(found.tokens) == []):
             return Intent.CHANGE
-        if opener and found.names.anything and ("instead" in words or "without" in words or words[0] in ("with", "without", "now", "same", "and")):
+        if opener and found.names.anything and ("instead" in words or "without" in words or words[0] in ("with", "without", "now", "same", "and") or before[-1:] == ["same"]):
             return Intent.CHANGE
         if words[:1] == ["again"] and len(words) <= 3:
             return Intent.RESTART
@@ -355,6 +372,12 @@ class _Reader:
         made = targets.reading_command(self.text, intent, self.acts[place], found, self.vocabulary, None, self.now)
         values = {"actions": [n.value for _, n in acting]}
         return replace(made, ask=True, question=Question(code="several_actions", values=values))
+
+
+def _objectless(act: Act) -> bool:
+    """Whether the request says no object of its own: "restart it", "please check"."""
+    rest = act.clause.words[act.at + 1 :] if act.verb and act.kind != "desire" else act.clause.words[act.at :]
+    return set(rest) <= lex.FILLERS | lex.POLITE | lex.OPENERS or any(t.role for t in act.clause.tokens[act.at :])
 
 
 def _question_start(act: Act) -> int:
