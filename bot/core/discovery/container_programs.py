@@ -8,7 +8,8 @@ from bot.core.discovery import program_options as options
 from bot.core.discovery.child_shell import scope_of
 from bot.core.discovery.container_run import parse_env_list, read_docker_run
 from bot.core.discovery.launch_call import Call, ContainerRun
-from bot.core.discovery.shell_state import Variable
+from bot.core.discovery.program_options import LOOSE_WRAPPERS
+from bot.core.discovery.shell_state import Variable, basename
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 
 if TYPE_CHECKING:
@@ -73,9 +74,15 @@ def inside_container(shell: "Interpreter", call: Call) -> Status:
     if shown is not None:
         shell.surroundings = replace(shell.surroundings, container=replace(shown, entrypoint_hidden=False))
     status = shell.dispatch(call) if call.argv else LIKELY
-    if len(shell.launches) == count and len(call.argv) > 1 and shell.world.is_server(call.argv[1:]):
+    if len(shell.launches) == count and len(call.argv) > 1 and _is_entrypoint(call.argv[0]):
         status = shell.dispatch(call.with_argv(call.argv[1:]))
     return status
+
+
+def _is_entrypoint(program: str) -> bool:
+    """Whether a program is an image's own script that hands its arguments on."""
+    name = basename(program)
+    return name.endswith(".sh") or "entrypoint" in name or name in LOOSE_WRAPPERS
 
 
 def _docker_exec(shell: "Interpreter", call: Call, words: tuple[str, ...]) -> Status:

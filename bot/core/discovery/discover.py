@@ -55,6 +55,9 @@ def find_launches(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) 
         is_launch=lambda sighting: recognise(sighting, engines) is not None,
         is_server=lambda argv: is_server(argv, engines),
     )
+    world.read_unit = lambda path, text: sight_units(
+        collect_units([Artefact(path=path, kind="unit", text=text)]), world, []
+    )
     sightings = [*_sight_callers(artefacts, world), *_sight_scripts(artefacts, world)]
     for artefact in artefacts:
         if artefact.kind == "log":

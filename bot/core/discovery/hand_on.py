@@ -46,7 +46,9 @@ def _sudo(shell: "Interpreter", call: Call) -> Call | None:
     kept = {name: call.env[name] for name in given.get("--preserve-env", "").split(",") if name in call.env}
     inner = _as_user(call, user.removeprefix("#"), keep=keep, login="-i" in given or "--login" in given)
     inner = replace(inner, env={**kept, **inner.env}, cwd=given.get("-D") or given.get("--chdir") or inner.cwd)
-    return _with_assignments(inner, position, shell.origin(call.line))
+    inner = _with_assignments(inner, position, shell.origin(call.line))
+    shell_asked = {"-i", "-s", "--login", "--shell"} & given.keys()
+    return inner.with_argv(("sh",)) if shell_asked and not inner.argv else inner
 
 
 def _doas(shell: "Interpreter", call: Call) -> Call | None:
@@ -65,11 +67,13 @@ def _su(shell: "Interpreter", call: Call) -> Call | None:
     rest = words[position:]
     if user is None:
         user, rest = (rest[0] if rest else "root"), rest[1:]
-        late, _ = options.SU.read(("su", *rest))
+        late, behind = options.SU.read(("su", *rest))
         given.update(late)
+        rest = rest[behind - 1 :]
     text = given.get("-c") or given.get("--command")
     inner = _as_user(call, user, keep=not login, login=login)
-    return inner.with_argv(("sh", "-c", text) if text else rest)
+    # without a command it is a shell that reads its input
+    return inner.with_argv(("sh", "-c", text) if text else rest or ("sh",))
 
 
 def _env(shell: "Interpreter", call: Call) -> Call | None:

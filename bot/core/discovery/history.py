@@ -17,6 +17,7 @@ _CONTEXT = re.compile(
     r"\s*(?:cd|pushd|popd|export|source|\.|conda|mamba|micromamba|deactivate|alias|unset|set|setenv|exit|logout|tmux|screen"
     r"|declare|[A-Za-z_]\w*=)"
 )
+_DEFINING = re.compile(r"\s*(?:alias\s+(?:-\w\s+)*([\w.-]+)[= ]|function\s+([\w.-]+)|([\w.-]+)\s*\(\))")
 _BASH_TIME = re.compile(r"#(\d{9,11})\s*")
 _ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
 #: longest entry that is read: the kernel takes no longer argument
@@ -158,12 +159,17 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
 
 def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None) -> list[Entry]:
     kept: list[Entry] = []
+    names: set[str] = set()
     hinted = False
     for entry in entries(artefact):
         if not entry.text.strip() or len(entry.text) > _ENTRY_LIMIT:
             continue
         hit = _HINT.search(entry.text) is not None or (scripts is not None and scripts.search(entry.text) is not None)
-        if hit or _CONTEXT.match(entry.text):
+        defined = _DEFINING.match(entry.text)
+        if defined:
+            names.add(defined[1] or defined[2] or defined[3])
+        called = bool(names) and entry.text.lstrip().split(None, 1)[0] in names
+        if hit or called or entry.text.lstrip().startswith("$") or _CONTEXT.match(entry.text):
             kept.append(entry)
             hinted = hinted or hit
         if len(kept) > 2 * _ENTRIES_LIMIT:

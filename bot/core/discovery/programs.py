@@ -91,6 +91,18 @@ def _shell_program(shell: "Interpreter", call: Call, *, fish: bool) -> Status:
     return LIKELY
 
 
+def _systemctl(shell: "Interpreter", call: Call) -> Status:
+    """Starting a unit that the same text has written."""
+    words = [word for word in call.argv[1:] if not word.startswith("-")]
+    starting = words[:1] in (["start"], ["restart"]) or (words[:1] == ["enable"] and "--now" in call.argv)
+    names = [word if "." in word.rpartition("@")[2] else f"{word}.service" for word in words[1:]] if starting else []
+    for path, text in list(shell.world.written.items()):
+        if path.rpartition("/")[2] in names:
+            shell.start_written(path, text)
+    shell.write_unknown()
+    return program_status(call.argv)
+
+
 def _quiet(shell: "Interpreter", call: Call) -> Status:
     """Programs whose arguments are never a command of this host."""
     shell.write_unknown()
@@ -98,6 +110,7 @@ def _quiet(shell: "Interpreter", call: Call) -> Status:
 
 
 _HANDLERS: Mapping[str, Handler] = {
+    "systemctl": _systemctl,
     "tmux": tmux,
     "byobu": tmux,
     "screen": screen,

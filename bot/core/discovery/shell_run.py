@@ -62,6 +62,8 @@ class World:
     files: Mapping[str, ShellFile]
     is_launch: Callable[[Sighting], bool]
     is_server: Callable[[tuple[str, ...]], bool]
+    #: launches of a unit file (path, text)
+    read_unit: Callable[[str, str], list[Sighting]] = lambda path, text: []
     #: files that scripts wrote as here-documents
     written: dict[str, str] = field(default_factory=dict, repr=False)
     #: files that a launch was reached through
@@ -419,6 +421,14 @@ class Interpreter:
     def dispatch(self, call: Call) -> Status:
         """Follow a command that is no builtin."""
         return dispatch(self, call)
+
+    def start_written(self, path: str, text: str) -> None:
+        """Follow a unit that this text wrote before."""
+        sources = tuple(Evidence(kind=kind, path=place) for kind, place in self.scope.sources)
+        for one in self.world.read_unit(path, render(text)):
+            evidence = _distinct((*self.surroundings.evidence, *sources)) or one.evidence
+            self.launches.append(replace(one, evidence=evidence))
+            self.world.used.update(place for _, place in self.scope.sources)
 
     # results
 
