@@ -35,18 +35,22 @@ def snippet(target: ProbeTarget) -> str:
 
 
 def parse(output: str) -> Reading[EngineHelp]:
-    """Flags stand in the usage and at the start of their paragraph; prose is left out."""
+    """Flags stand in the usage and at the start of their paragraph; prose is left out, and so are flags of which the
+    help itself says that they have been removed."""
     flags: set[str] = set()
     choices: dict[str, tuple[str, ...]] = {}
-    in_usage = False
+    in_usage, paragraph = False, frozenset[str]()
     for line in output.splitlines():
         in_usage = line.startswith("usage:") or (in_usage and line.startswith(" "))
         if in_usage or re.match(r"\s*-", line):
-            head = line if in_usage else re.split(r"\s{3,}", line.strip(), maxsplit=1)[0]
-            flags.update(_FLAG.findall(head))
+            head = line if in_usage else re.split(r"\s{2,}(?![-\s])", line.strip(), maxsplit=1)[0]
+            paragraph = frozenset(_FLAG.findall(head))
+            flags |= paragraph
             choices.update(
                 (name, tuple(word.strip() for word in listed.split(","))) for name, listed in _CHOICES.findall(line)
             )
+        if "argument has been removed" in line:
+            flags -= paragraph
     if len(flags) < _ENOUGH:
         return Unknown("--help printed no list of flags")
     return Known(EngineHelp(flags=frozenset(flags), choices=choices))
