@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bot.core.catalog.atoms import atoms, number_keys
+from bot.core.catalog.proven import rank_key
 from bot.core.domain.catalog import Catalog, LaunchConfig, LaunchRecord, Revision
 from bot.core.domain.engine import Engine
 
@@ -39,6 +40,12 @@ class CatalogIndex:
     by_host: Mapping[str, frozenset[int]]
     by_model: Mapping[str, frozenset[int]]
     launches: Mapping[str, tuple[LaunchRecord, ...]]
+    #: by config number
+    models: tuple[str, ...]
+    engine_of: tuple[str, ...]
+    hosts: tuple[str | None, ...]
+    #: place in the order "best proven first, then by name"
+    order: tuple[int, ...]
 
     @classmethod
     def of(cls, catalog: Catalog, engines: Mapping[str, Engine] | None = None) -> "CatalogIndex":
@@ -85,9 +92,7 @@ class _Builder:
                 hosts[config.host].add(number)
             names[atoms(config.engine)] = config.engine
             self.phrases[atoms(config.engine)].add(number)
-        launches: defaultdict[str, list[LaunchRecord]] = defaultdict(list)
-        for record in self.catalog.launches:
-            launches[record.config].append(record)
+        launches = launches_by_config(self.catalog)
         return CatalogIndex(
             configs=self.configs,
             numbers={c.name: i for i, c in enumerate(self.configs)},
@@ -101,7 +106,11 @@ class _Builder:
             speculative=frozenset(self.speculative),
             by_host=_frozen(hosts),
             by_model=_frozen(models),
-            launches={k: tuple(v) for k, v in launches.items()},
+            launches=launches,
+            models=tuple(c.model for c in self.configs),
+            engine_of=tuple(c.engine for c in self.configs),
+            hosts=tuple(c.host for c in self.configs),
+            order=_order(self.configs, launches),
         )
 
     def _name(self, number: int, config: LaunchConfig) -> None:
@@ -149,6 +158,21 @@ class _Builder:
             self.speculative.add(number)
             if isinstance(value, str) and "algorithm" in flag:
                 self._words(number, atoms(value))
+
+
+def launches_by_config(catalog: Catalog) -> dict[str, tuple[LaunchRecord, ...]]:
+    """Launches of each config, oldest first."""
+    found: defaultdict[str, list[LaunchRecord]] = defaultdict(list)
+    for record in catalog.launches:
+        found[record.config].append(record)
+    return {name: tuple(records) for name, records in found.items()}
+
+
+def _order(configs: tuple[LaunchConfig, ...], launches: Mapping[str, tuple[LaunchRecord, ...]]) -> tuple[int, ...]:
+    numbers = sorted(range(len(configs)), key=lambda i: configs[i].name)
+    numbers.sort(key=lambda i: rank_key(configs[i], launches.get(configs[i].name, ())), reverse=True)
+    place = {number: at for at, number in enumerate(numbers)}
+    return tuple(place[i] for i in range(len(configs)))
 
 
 def _frozen(sets: Mapping[_Key, set[int]]) -> dict[_Key, frozenset[int]]:

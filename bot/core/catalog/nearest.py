@@ -1,6 +1,6 @@
 """Known names near an unknown one. Offered, never taken: another number is another name."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
 from rapidfuzz import fuzz, process
 
@@ -8,15 +8,13 @@ from bot.core.catalog.index import CatalogIndex
 from bot.core.domain.command import Command
 from bot.core.domain.resolution import Candidate
 
-_LEAST_LIKENESS = 55.0
+_LEAST_LIKENESS = 45.0
 
 
-def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """At most `limit` known names, most alike first."""
-    found = process.extract(
-        name.lower(), list(known), scorer=fuzz.WRatio, processor=str.lower, score_cutoff=_LEAST_LIKENESS, limit=limit
-    )
-    return tuple(match for match, _, _ in found)
+def nearest_names(name: str, known: Mapping[str, str], limit: int = 3) -> tuple[str, ...]:
+    """At most `limit` known names, most alike first. `known`: lower-case name -> name."""
+    found = process.extract(name.lower(), known.keys(), scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=limit)
+    return tuple(known[match] for match, _, _ in found)
 
 
 def nearest_configs(

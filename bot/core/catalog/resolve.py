@@ -1,12 +1,13 @@
 """Which config a command means. One clear winner is Resolved; two are Ambiguous, best proven first."""
 
+import heapq
 from collections.abc import Iterable
 from datetime import datetime
 
 from bot.core.catalog.atoms import parameters_b
 from bot.core.catalog.index import CatalogIndex
 from bot.core.catalog.nearest import nearest_configs
-from bot.core.catalog.proven import best_revision, decode_tok_s, rank_key
+from bot.core.catalog.proven import best_revision, decode_tok_s
 from bot.core.catalog.references import narrow
 from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import Command, Intent, Reason, ThreadContext
@@ -14,6 +15,8 @@ from bot.core.domain.host import Inventory
 from bot.core.domain.resolution import Ambiguous, Candidate, NotFound, Resolution, Resolved
 
 Ids = frozenset[int]
+#: candidates of an Ambiguous that are told in full; `count` says how many there are
+MOST_SHOWN = 20
 
 
 def resolve(
@@ -38,7 +41,7 @@ def resolve(
     if len(ids) == 1:
         found = candidate(index, next(iter(ids)))
         return Resolved(candidate=found, host=command.host or found.host, reasons=reasons)
-    return Ambiguous(candidates=ranked(index, ids), reasons=reasons)
+    return Ambiguous(candidates=ranked(index, ids), count=len(ids), reasons=reasons)
 
 
 def by_names(command: Command, index: CatalogIndex) -> Ids:
@@ -47,7 +50,7 @@ def by_names(command: Command, index: CatalogIndex) -> Ids:
     for words in command.names:
         ids &= index.lookup(words)
     if command.engine:
-        ids = frozenset(i for i in ids if index.configs[i].engine == command.engine)
+        ids = frozenset(i for i in ids if index.engine_of[i] == command.engine)
     for word in command.without:
         ids = _without(index, ids, word)
     if command.speculative is False:
@@ -100,7 +103,7 @@ def narrowed(
 
 
 def _by_size(index: CatalogIndex, ids: Ids, size: str) -> Ids:
-    sizes = {i: b for i in ids if (b := parameters_b(index.configs[i].model)) is not None}
+    sizes = {i: b for i in ids if (b := parameters_b(index.models[i])) is not None}
     if not sizes:
         return ids
     best = (min if size == "small" else max)(sizes.values())
@@ -126,7 +129,7 @@ def _by_thread(
     if own in ids and (command.intent is not Intent.START or not command.names):
         ids = frozenset({own})
     else:
-        ids = ids & index.by_model.get(index.configs[own].model, frozenset()) or ids
+        ids = ids & index.by_model.get(index.models[own], frozenset()) or ids
         if context.host and len(ids) > 1:
             ids = ids & index.by_host.get(context.host, frozenset()) or ids
     if ids != before:
@@ -155,7 +158,7 @@ def candidate(index: CatalogIndex, number: int) -> Candidate:
     return Candidate(
         config=config.name,
         host=config.host,
-        model=config.model,
+        model=index.models[number],
         revision=best_revision(config, launches).id,
         decode_tok_s=decode_tok_s(config, launches),
         last_state=newest.state if newest else None,
@@ -164,8 +167,7 @@ def candidate(index: CatalogIndex, number: int) -> Candidate:
     )
 
 
-def ranked(index: CatalogIndex, ids: Iterable[int], limit: int | None = None) -> tuple[Candidate, ...]:
-    """Candidates, best proven first, then by name."""
-    numbers = sorted(ids, key=lambda i: index.configs[i].name)
-    numbers.sort(key=lambda i: rank_key(index.configs[i], index.launches.get(index.configs[i].name, ())), reverse=True)
-    return tuple(candidate(index, i) for i in numbers[:limit])
+def ranked(index: CatalogIndex, ids: Iterable[int], limit: int = MOST_SHOWN) -> tuple[Candidate, ...]:
+    """At most `limit` candidates, best proven first, then by name."""
+    best = heapq.nsmallest(limit, ids, key=index.order.__getitem__)
+    return tuple(candidate(index, i) for i in best)

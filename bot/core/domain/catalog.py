@@ -112,9 +112,10 @@ class LaunchConfig:
     @property
     def latest(self) -> Revision:
         """The pinned revision, else the newest."""
-        for revision in self.revisions:
-            if revision.id == self.pinned:
-                return revision
+        if self.pinned is not None:
+            for revision in self.revisions:
+                if revision.id == self.pinned:
+                    return revision
         return self.revisions[-1]
 
     @property

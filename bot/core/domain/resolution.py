@@ -31,9 +31,10 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguous:
-    """Several fit, best first. All of them, not only those shown."""
+    """Several fit, best first; `count` says how many, `candidates` holds the best twenty."""
 
     candidates: tuple[Candidate, ...]
+    count: int
     reasons: tuple[Reason, ...] = ()
 
 

@@ -110,8 +110,7 @@ def _tags(names: tuple[tuple[str, ...], ...], index: CatalogIndex) -> tuple[str,
 
 
 def _nearest(unknown: tuple[str, ...], vocabulary: Vocabulary) -> dict[str, tuple[str, ...]]:
-    known = [*vocabulary.hosts.names, *vocabulary.index.by_model, *(c.name for c in vocabulary.index.configs)]
-    return {name: nearest_names(name, known) for name in unknown[:3]}
+    return {name: nearest_names(name, vocabulary.names) for name in unknown[:3]}
 
 
 # ---- reading requests
@@ -170,7 +169,7 @@ def _located(command: Command, found: Slots, vocabulary: Vocabulary, context: Th
         number = index.numbers.get(context.config or "")
         return replace(
             command, host=context.host, hosts=(context.host,) if context.host else (), config=context.config,
-            model=index.configs[number].model if number is not None else None,
+            model=index.models[number] if number is not None else None,
             reasons=(*command.reasons, Reason(slot="host", value=context.host or "", how="thread")),
         )  # fmt: skip
     if command.intent is Intent.COMPARE and said:
@@ -179,15 +178,15 @@ def _located(command: Command, found: Slots, vocabulary: Vocabulary, context: Th
         return command
     ids = by_names(command, index)
     ids, reasons = narrowed(command, index, ids, context=context, now=now) if ids else (ids, ())
-    models = tuple(dict.fromkeys(index.configs[i].model for i in sorted(ids)))
+    models = tuple(dict.fromkeys(index.models[i] for i in sorted(ids)))
     config = index.configs[min(ids)].name if len(ids) == 1 else None
-    hosts = {index.configs[i].host for i in ids}
+    hosts = {index.hosts[i] for i in ids}
     host = command.host
     if host is None and not command.hosts and len(hosts) == 1 and command.intent in (Intent.LOGS, Intent.BENCH, Intent.INSPECT, Intent.SHOW, Intent.SAVE):
         host = next(iter(hosts))
     return replace(
         command, model=models[0] if len(models) == 1 else None, models=models[:8], config=config, host=host,
-        hosts=command.hosts or ((host,) if host else ()), candidates=tuple(c.config for c in ranked(index, ids)[:5]) if 1 < len(ids) <= 200 else (),
+        hosts=command.hosts or ((host,) if host else ()), candidates=tuple(c.config for c in ranked(index, ids, 5)) if len(ids) > 1 else (),
         reasons=(*command.reasons, *reasons),
     )  # fmt: skip
 
@@ -205,10 +204,10 @@ def _compared(command: Command, found: Slots, vocabulary: Vocabulary, context: T
             continue
         ids, _ = narrowed(probe, index, ids, context=context, now=None)
         if len(ids) > 1 and previous:
-            models = {index.configs[i].model for i in previous}
-            hosts = {index.configs[i].host for i in previous}
-            ids = frozenset(i for i in ids if index.configs[i].model in models) or ids
-            ids = frozenset(i for i in ids if index.configs[i].host in hosts) or ids
+            models = {index.models[i] for i in previous}
+            hosts = {index.hosts[i] for i in previous}
+            ids = frozenset(i for i in ids if index.models[i] in models) or ids
+            ids = frozenset(i for i in ids if index.hosts[i] in hosts) or ids
         previous = ids
         if len(ids) == 1:
             chosen.append(index.configs[min(ids)].name)
@@ -217,8 +216,8 @@ def _compared(command: Command, found: Slots, vocabulary: Vocabulary, context: T
     if context and context.config and len(chosen) == 1 and found.pronoun and context.config not in chosen:
         chosen.insert(0, context.config)
     ids = by_names(command, index) if not chosen else frozenset(index.numbers[c] for c in chosen)
-    models = tuple(dict.fromkeys(index.configs[i].model for i in sorted(ids)))
-    hosts = {index.configs[i].host for i in ids}
+    models = tuple(dict.fromkeys(index.models[i] for i in sorted(ids)))
+    hosts = {index.hosts[i] for i in ids}
     host = command.host or (next(iter(hosts)) if len(hosts) == 1 else None)
     return replace(
         command, configs=tuple(dict.fromkeys(chosen)), models=models[:8], model=models[0] if len(models) == 1 else None, host=host,
@@ -233,8 +232,8 @@ def _retry(command: Command, sides: list[tuple[tuple[str, ...], ...]], chosen: l
     found: list[str] = []
     for side in sides:
         ids = by_names(replace(command, names=side, without=(), reference=None), index)
-        near = frozenset(i for i in ids if index.configs[i].model == clear.model) or ids
-        near = frozenset(i for i in near if index.configs[i].host == clear.host) or near
+        near = frozenset(i for i in ids if index.models[i] == clear.model) or ids
+        near = frozenset(i for i in near if index.hosts[i] == clear.host) or near
         near = near - {index.numbers[clear.name]} if len(near) > 1 else near
         if len(near) == 1:
             found.append(index.configs[min(near)].name)
@@ -416,8 +415,8 @@ def _candidates(command: Command, request: Request) -> Command:
     ids = by_names(command, index) if (command.names or command.engine or command.without or command.speculative is not None) else frozenset()
     if ids:
         ids, _ = narrowed(command, index, ids, context=request.context, now=request.now)
-    models = tuple(dict.fromkeys(index.configs[i].model for i in sorted(ids)))
-    shown = tuple(c.config for c in ranked(index, ids)[:5]) if 0 < len(ids) <= 500 else ()
+    models = tuple(dict.fromkeys(index.models[i] for i in sorted(ids)))
+    shown = tuple(c.config for c in ranked(index, ids, 5)) if ids else ()
     return replace(command, models=models[:8], model=models[0] if len(models) == 1 else None, candidates=shown)
 
 
@@ -447,8 +446,8 @@ def _filled(command: Command, request: Request) -> Command:
     number = index.numbers.get(command.config or "")
     if number is None:
         return command
-    host = command.host or (index.configs[number].host if not command.hosts else None)
-    return replace(command, model=index.configs[number].model, models=(index.configs[number].model,), host=host, hosts=command.hosts or ((host,) if host else ()))
+    host = command.host or (index.hosts[number] if not command.hosts else None)
+    return replace(command, model=index.models[number], models=(index.models[number],), host=host, hosts=command.hosts or ((host,) if host else ()))
 
 
 def _aim_config(command: Command, request: Request) -> tuple[Command, Question | None]:
@@ -459,7 +458,7 @@ def _aim_config(command: Command, request: Request) -> tuple[Command, Question |
     if not said and command.host is not None and not command.unknown:
         ids = vocabulary.index.by_host.get(command.host, frozenset())
         if len(ids) != 1 or command.intent is not Intent.START:
-            shown = tuple(c.config for c in ranked(vocabulary.index, ids)[:5])
+            shown = tuple(c.config for c in ranked(vocabulary.index, ids, 5))
             return replace(command, candidates=shown), Question(code="which_config")
         command = replace(command, config=vocabulary.index.configs[min(ids)].name)
     found = resolve(command, _EMPTY_CATALOG, _EMPTY_INVENTORY, index=vocabulary.index, context=request.context, now=request.now)

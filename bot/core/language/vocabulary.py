@@ -146,6 +146,8 @@ class Vocabulary:
     #: alphabetic words of the catalog, sorted, for prefixes
     sorted_words: tuple[str, ...]
     known: frozenset[str]
+    #: every name by its lower-case form, to offer the nearest
+    names: Mapping[str, str]
 
     @classmethod
     def of(cls, catalog: Catalog, inventory: Inventory, engines: Mapping[str, Engine] | None = None) -> "Vocabulary":
@@ -160,6 +162,7 @@ class Vocabulary:
             engines=engines or {},
             spelling=_spelling(own | _TARGETS),
             sorted_words=tuple(sorted(letters)),
+            names={n.lower(): n for n in (*inventory.hosts, *index.by_model, *(c.name for c in index.configs))},
             known=KNOWN_WORDS | own | frozenset(hosts.by_tag) | frozenset(e for e in index.joined),
         )
 
