@@ -7,16 +7,21 @@ from typing import Any
 import structlog
 
 from bot.core.access import permission
+from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import Command, Intent, ThreadContext
+from bot.core.domain.host import Inventory
 from bot.core.domain.message import Conversation, Json, Message
 from bot.core.domain.operation import Actor, Permission
 from bot.core.domain.records import from_json, to_json
-from bot.core.language import understand
-from bot.errors import RefusedError, RelaunchError, TemporaryError
+from bot.core.language.understand import understand
+from bot.errors import HostKeyError, RelaunchError, TemporaryError
+from bot.workflows.hosts import key_message
 from bot.workflows.ports import Run
 from bot.workflows.services import Request, Services
 
 _log = structlog.get_logger()
+#: the vocabulary holds both
+_NO_CATALOG, _NO_INVENTORY = Catalog(), Inventory()
 
 #: does one intent; the permission it needs comes with it
 Handler = tuple[Permission, Callable[[Services, Request, Run], None]]
@@ -34,15 +39,25 @@ def converse(services: Services, handlers: Mapping[Intent, Handler], run: Run, a
         command = from_json(Command, stored)
         request = Request(id=request_id, actor=actor, conversation=conversation, command=command, context=context)
         needed, handler = handlers[command.intent]
-        require(services, actor, conversation, command.host, needed)
-        handler(services, request, run)
+        if run.step(
+            "permitted",
+            lambda: permitted(services, actor, conversation, command.host, needed, command.intent.value),
+        ):
+            handler(services, request, run)
 
     return telling(services, run, conversation, request_id, work)
 
 
 def read(services: Services, text: str, context: ThreadContext | None) -> Command:
     """Understand a sentence against the live catalog."""
-    return understand(text, services.vocabulary(), context=context)
+    return understand(
+        text,
+        _NO_CATALOG,
+        _NO_INVENTORY,
+        context,
+        vocabulary=services.vocabulary(),
+        now=services.clock.now(),
+    )
 
 
 def thread_context(services: Services, conversation: Conversation) -> ThreadContext | None:
@@ -55,18 +70,24 @@ def thread_context(services: Services, conversation: Conversation) -> ThreadCont
     )
 
 
-def require(
-    services: Services, actor: Actor, conversation: Conversation, host: str | None, needed: Permission
-) -> None:
-    """Raise RefusedError when this person may not do this here, now."""
+def permitted(
+    services: Services, actor: Actor, conversation: Conversation, host: str | None, needed: Permission, verb: str
+) -> bool:
+    """Whether this person may do this here, now; if not, it is said to them alone."""
     has = permission(actor, services.policy, conversation.channel, host)
-    if has < needed:
-        names = {Permission.READ: "read", Permission.OPERATE: "operate", Permission.APPROVE: "approve"}
-        word = names.get(needed, "administer")
-        where = f" {host}" if host else ""
-        raise RefusedError(
-            f"you may not {word}{where} here", remedy="ask an administrator of Relaunch for the permission", host=host
-        )
+    if has >= needed:
+        return True
+    context = {
+        "verb": verb,
+        "host": host,
+        "needs": needed.name.lower(),
+        "has": has.name.lower(),
+        "outsider": actor.outsider,
+        "same_person": False,
+        "ask": [],
+    }
+    services.messenger.private(conversation, actor, Message(template="not_permitted", context=context))
+    return False
 
 
 def telling(
@@ -77,7 +98,7 @@ def telling(
         work()
     except RelaunchError as error:
         _log.info("refused or failed", error=error.message, host=error.host)
-        message = problem(error)
+        message = key_message(services, error) if isinstance(error, HostKeyError) else problem(error)
         run.step("say problem", lambda: _post(services, conversation, message, f"{request_id}:problem"))
         return {"outcome": "problem", "message": error.message}
     except Exception as error:  # noqa: BLE001 - the border: nobody above could tell the person

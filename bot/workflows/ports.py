@@ -168,8 +168,18 @@ class OperationRepository(Protocol):
     """Operations and their approvals."""
 
     def propose(
-        self, *, operation: str, plan: Plan, conversation: Conversation, actor: Actor, note: str, at: datetime
-    ) -> None: ...
+        self,
+        *,
+        operation: str,
+        plan: Plan,
+        conversation: Conversation,
+        actor: Actor,
+        text: str,
+        note: str,
+        at: datetime,
+    ) -> None:
+        """Store a plan once; `text` is the sentence that asked for it."""
+
     def plan(self, operation: str) -> Plan: ...
     def details(self, operation: str) -> Mapping[str, Any]: ...
     def state(self, operation: str) -> OperationState: ...

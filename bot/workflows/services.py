@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from bot.core.access import AccessPolicy
 from bot.core.domain.command import Command, ThreadContext
@@ -11,7 +12,10 @@ from bot.core.domain.measurement import Workload
 from bot.core.domain.message import Conversation
 from bot.core.domain.operation import Actor
 from bot.core.domain.runner import Runner
-from bot.core.language import Vocabulary
+from bot.core.facts import Fact
+from bot.core.health import Probe
+from bot.core.language.vocabulary import Vocabulary
+from bot.core.planning import Check
 from bot.workflows.ports import (
     AuditRepository,
     CatalogRepository,
@@ -19,6 +23,7 @@ from bot.workflows.ports import (
     HealthSampleRepository,
     HostRepository,
     LaunchRepository,
+    LocalPython,
     Messenger,
     ModelServer,
     OperationRepository,
@@ -45,12 +50,18 @@ class Services:
     schedules: ScheduleRepository
     health_samples: HealthSampleRepository
     engines: Mapping[str, Engine]
+    facts: Mapping[str, Fact[Any]]
+    probes: Mapping[str, Probe]
     runners: Mapping[str, Runner]
     #: index of all names for the language; rebuilt when the catalog or the inventory changed
     vocabulary: Callable[[], Vocabulary]
     #: template name and values to text of a script, unit or probe (templates/scripts, templates/units)
     script: Callable[..., str]
+    local_python: LocalPython
+    checks: Mapping[str, Check]
     policy: AccessPolicy
+    #: whether whoever asked may approve it too; administrators always may
+    approve_own: bool
     approval_lifetime: timedelta
     ready_timeout_s: float
     workload: Workload
@@ -66,3 +77,5 @@ class Request:
     conversation: Conversation
     command: Command
     context: ThreadContext | None = None
+    #: the person was asked and said to do it all the same
+    confirmed: bool = False

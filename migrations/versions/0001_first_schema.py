@@ -101,6 +101,7 @@ def upgrade() -> None:
         sa.Column("channel", sa.String(length=255), nullable=False),
         sa.Column("thread_ts", sa.String(length=255), nullable=True),
         sa.Column("actor", sa.JSON(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),

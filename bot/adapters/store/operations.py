@@ -23,7 +23,15 @@ class SqlOperations:
         self._database = database
 
     def propose(
-        self, *, operation: str, plan: Plan, conversation: Conversation, actor: Actor, note: str, at: datetime
+        self,
+        *,
+        operation: str,
+        plan: Plan,
+        conversation: Conversation,
+        actor: Actor,
+        text: str,
+        note: str,
+        at: datetime,
     ) -> None:
         """Store a plan, once per operation id: a second call changes nothing."""
         with self._database.transaction() as session:
@@ -40,6 +48,7 @@ class SqlOperations:
                     channel=conversation.channel,
                     thread_ts=conversation.thread_ts,
                     actor=to_json(actor),
+                    text=text,
                     note=note,
                     created_at=at,
                     updated_at=at,
@@ -53,7 +62,7 @@ class SqlOperations:
             return from_json(Plan, _row(session, operation).plan)
 
     def details(self, operation: str) -> Mapping[str, Any]:
-        """kind, host, state, conversation, actor, note, detail, created_at of an operation."""
+        """kind, host, state, conversation, actor, text, note, detail, created_at of an operation."""
         with self._database.transaction() as session:
             row = _row(session, operation)
             return {
@@ -62,6 +71,7 @@ class SqlOperations:
                 "state": row.state,
                 "conversation": Conversation(channel=row.channel, thread_ts=row.thread_ts),
                 "actor": from_json(Actor, row.actor),
+                "text": row.text,
                 "note": row.note,
                 "detail": row.detail,
                 "created_at": row.created_at,

@@ -157,6 +157,7 @@ class OperationRow(Base):
     channel: Mapped[str]
     thread_ts: Mapped[str | None]
     actor: Mapped[dict[str, Any]]
+    text: Mapped[str] = mapped_column(Text)
     note: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]

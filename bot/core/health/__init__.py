@@ -1,1 +1,7 @@
-"""One module per probe; each ends in PROBE and judges facts into Findings."""
+"""One module per probe; each ends in PROBE and judges facts into Findings. A probe that cannot look says UNKNOWN."""
+
+from bot.core.health._probe import Probe, worst
+
+__all__ = ["Probe", "worst"]
+
+EVERY_MODULE_IS_A_PLUGIN = True

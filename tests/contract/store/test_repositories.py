@@ -106,7 +106,7 @@ def test_pinned_baseline_is_the_only_one(database: Database) -> None:
 
 def _ask(database: Database) -> SqlOperations:
     operations = SqlOperations(database)
-    operations.propose(operation="op1", plan=PLAN, conversation=THREAD, actor=ANA, note="", at=NOW)
+    operations.propose(operation="op1", plan=PLAN, conversation=THREAD, actor=ANA, text="start", note="", at=NOW)
     operations.ask(Approval(operation="op1", fingerprint=PLAN.fingerprint, expires_at=LATER))
     return operations
 

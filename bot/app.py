@@ -1,0 +1,286 @@
+"""The composition root: the only place that names concrete adapters."""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import structlog
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+import bot.commands
+import bot.core.engines
+import bot.core.facts
+import bot.core.health
+import bot.core.planning.checks
+import bot.core.runners
+from bot import plugins
+from bot.adapters.clock.scheduler import ReportScheduler
+from bot.adapters.clock.system import SystemClock
+from bot.adapters.durable.client import ClientOperations
+from bot.adapters.durable.operations import DbosOperations
+from bot.adapters.local_python import SubprocessPython
+from bot.adapters.model_server import HttpModelServer
+from bot.adapters.ssh.remote import SshRemote
+from bot.adapters.store.catalogs import SqlCatalog
+from bot.adapters.store.database import Database
+from bot.adapters.store.hosts import SqlHosts
+from bot.adapters.store.launches import SqlLaunches
+from bot.adapters.store.operations import SqlAudit, SqlOperations
+from bot.adapters.store.schedules import SqlHealthSamples, SqlPosts, SqlSchedules
+from bot.adapters.store.terminal import SqlTerminal
+from bot.adapters.terminal.messenger import RoutedMessenger, TerminalMessenger
+from bot.commands._spec import CommandSpec
+from bot.core.access import AccessPolicy, Grant
+from bot.core.domain.command import Intent
+from bot.core.domain.engine import Engine
+from bot.core.domain.measurement import Workload
+from bot.core.domain.operation import Permission, Schedule
+from bot.core.domain.runner import Runner
+from bot.core.facts import Fact
+from bot.core.health import Probe
+from bot.core.language.vocabulary import Vocabulary
+from bot.core.planning import Check
+from bot.core.rendering.render import environment
+from bot.errors import PermanentError
+from bot.resources import directory
+from bot.settings import Access, Settings
+from bot.workflows import actions, bench, carry_out, conversation, home, report, sweep
+from bot.workflows.inbox_durable import DurableInbox
+from bot.workflows.ports import Messenger, Operations
+from bot.workflows.services import Services
+
+_log = structlog.get_logger()
+
+
+class App:
+    """Everything wired. `open` it, then work; `close` ends it and leaves running operations to the next process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        settings.data_dir.expanduser().mkdir(parents=True, exist_ok=True)
+        self.database = Database(settings.main_database)
+        self.posts = SqlPosts(self.database)
+        self.terminal = SqlTerminal(self.database)
+        self.clock = SystemClock()
+        self.templates = environment(FileSystemLoader(directory("templates") / "slack"))
+        self._terminal_messenger = TerminalMessenger(self.terminal, self.posts, self.templates)
+        self._scheduler: ReportScheduler | None = None
+        self._durable: DbosOperations | ClientOperations | None = None
+        self.services: Services | None = None
+        self.remote = SshRemote(
+            known_hosts=settings.data_dir.expanduser() / "known_hosts",
+            user_config=_path(settings.ssh_config),
+            user_known_hosts=_path(settings.ssh_known_hosts),
+            connect_timeout_s=settings.ssh_connect_timeout_s,
+        )
+
+    @property
+    def ready(self) -> Services:
+        """The services; the app must be open."""
+        if self.services is None:
+            raise PermanentError("the app is not open")
+        return self.services
+
+    def open(self, *, slack: Messenger | None = None, work: bool = True) -> Services:
+        """Wire services. `work`: carry out durable runs here and fire schedules; else only submit them to the process
+        that does. Raises PermanentError when the schema is not current, or another process works on the same file."""
+        self.database.require_current()
+        messenger = RoutedMessenger(self._terminal_messenger, slack)
+        handlers = _handlers()
+        box: list[Services] = []
+        if work:
+            workflows: dict[str, Any] = {
+                "converse_v1": lambda run, args: conversation.converse(box[0], handlers, run, args),
+                "act_v1": lambda run, args: actions.act(box[0], handlers, run, args),
+                "carry_out_v1": lambda run, args: carry_out.carry_out(box[0], run, args),
+                "bench_v1": lambda run, args: bench.bench(box[0], run, args),
+                "report_v1": lambda run, args: report.report(box[0], run, args),
+                "joined_v1": lambda run, args: home.joined(box[0], run, args),
+            }
+            durable: DbosOperations | ClientOperations = DbosOperations(
+                url=self.settings.durable_database, workflows=workflows
+            )
+        else:
+            durable = ClientOperations(self.settings.durable_database)
+        self._durable = durable
+        box.append(self._services(durable, messenger))
+        self.services = box[0]
+        if isinstance(durable, DbosOperations):
+            durable.launch()
+            self._scheduler = ReportScheduler(self.services.schedules.all, self._fire, self._sweep)
+            self._scheduler.start()
+        return self.services
+
+    def inbox(self) -> DurableInbox:
+        """Where requests go in."""
+        services = self.ready
+        return DurableInbox(services.runs, services.messenger)
+
+    def close(self) -> None:
+        """End; what runs is carried on by the next process."""
+        if self._scheduler is not None:
+            self._scheduler.stop()
+        if self._durable is not None:
+            self._durable.close()
+        self.remote.close()
+        self.database.close()
+
+    def _fire(self, schedule: Schedule, slot: str) -> None:
+        report.fire(self.ready, schedule, slot)
+
+    def _sweep(self) -> None:
+        sweep.sweep(self.ready)
+
+    def _services(self, runs: Operations, messenger: Messenger) -> Services:
+        settings, database = self.settings, self.database
+        hosts, catalog = SqlHosts(database), SqlCatalog(database)
+        engines = engines_by_name()
+        return Services(
+            clock=self.clock,
+            remote=self.remote,
+            messenger=messenger,
+            model_server=HttpModelServer(),
+            runs=runs,
+            hosts=hosts,
+            catalog=catalog,
+            launches=SqlLaunches(database),
+            operations=SqlOperations(database),
+            audit=SqlAudit(database),
+            schedules=SqlSchedules(database),
+            health_samples=SqlHealthSamples(database),
+            engines=engines,
+            facts=cast(dict[str, Fact[Any]], plugins.load(bot.core.facts, "FACT")),
+            probes=cast(dict[str, Probe], plugins.load(bot.core.health, "PROBE")),
+            runners={r.name: r for r in cast(dict[str, Runner], plugins.load(bot.core.runners, "RUNNER")).values()},
+            checks=cast(dict[str, Check], plugins.load(bot.core.planning.checks, "CHECK")),
+            vocabulary=_vocabulary(hosts, catalog, engines),
+            script=script_renderer(),
+            local_python=SubprocessPython(),
+            policy=policy_of(settings.access),
+            approve_own=settings.access.approve_own,
+            approval_lifetime=settings.approval_lifetime,
+            ready_timeout_s=60 * settings.ready_timeout_minutes,
+            workload=Workload(
+                concurrency=tuple(settings.measure_concurrency),
+                output_tokens=settings.measure_output_tokens,
+                max_level_s=settings.measure_level_s,
+            ),
+        )
+
+
+def engines_by_name() -> dict[str, Engine]:
+    """All engines, by their own names."""
+    return {
+        engine.name: engine for engine in cast(dict[str, Engine], plugins.load(bot.core.engines, "ENGINE")).values()
+    }
+
+
+def _handlers() -> dict[Intent, conversation.Handler]:
+    found = cast(dict[str, CommandSpec], plugins.load(bot.commands, "COMMAND")).values()
+    handlers: dict[Intent, conversation.Handler] = {spec.intent: (spec.permission, spec.run) for spec in found}
+    missing = set(Intent) - set(handlers)
+    if missing:
+        raise PermanentError(f"no command for {', '.join(sorted(missing))}")
+    return handlers
+
+
+def script_renderer() -> Callable[..., str]:
+    """Renders templates/scripts and templates/units. Values must come quoted: these are shell and unit files."""
+    scripts = Environment(
+        loader=FileSystemLoader(directory("templates")),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # no HTML: values are quoted for sh by whoever gives them
+        autoescape=False,
+    )
+
+    def render(template: str, **values: object) -> str:
+        return scripts.get_template(template).render(**values)
+
+    return render
+
+
+def _vocabulary(hosts: SqlHosts, catalog: SqlCatalog, engines: dict[str, Engine]) -> Callable[[], Vocabulary]:
+    """The index of all names, built anew when catalog or inventory changed."""
+    kept: list[tuple[Any, Vocabulary]] = []
+    lock = threading.Lock()
+
+    def vocabulary() -> Vocabulary:
+        now = (catalog.catalog(), hosts.inventory())
+        with lock:
+            if not kept or kept[0][0] != now:
+                kept[:] = [(now, Vocabulary.of(*now, engines))]
+            return kept[0][1]
+
+    return vocabulary
+
+
+def policy_of(access: Access) -> AccessPolicy:
+    """Settings to grants. Per host, a list replaces the general one of that level."""
+    everyone_reads = "*" in access.readers
+    grants = [
+        _grant(Permission.ADMINISTER, access.administrators),
+        _grant(Permission.APPROVE, access.approvers, access.channels),
+        _grant(Permission.OPERATE, access.operators, access.channels),
+    ]
+    if not everyone_reads:
+        grants.append(_grant(Permission.READ, access.readers, access.channels))
+    for host, own in access.hosts.items():
+        for permission, people in ((Permission.APPROVE, own.approvers), (Permission.OPERATE, own.operators)):
+            if people is not None:
+                grants.append(_grant(permission, people, access.channels, [host]))
+    defaults = {
+        host: Permission.READ if "*" in own.readers else Permission.NOTHING
+        for host, own in access.hosts.items()
+        if own.readers is not None
+    }
+    return AccessPolicy(
+        grants=tuple(grant for grant in grants if grant.users or grant.groups or grant.everyone),
+        default=Permission.READ if everyone_reads else Permission.NOTHING,
+        host_defaults=defaults,
+    )
+
+
+def _grant(permission: Permission, people: list[str], channels: list[str] = [], hosts: list[str] = []) -> Grant:  # noqa: B006 - only read
+    return Grant(
+        permission=permission,
+        users=frozenset(one for one in people if one[:1] in "UW"),
+        groups=frozenset(one for one in people if one[:1] == "S"),
+        everyone="*" in people,
+        channels=frozenset(channels),
+        hosts=frozenset(hosts),
+    )
+
+
+def _path(path: Path | None) -> Path | None:
+    return path.expanduser() if path is not None else None
+
+
+def set_up_logging(settings: Settings) -> None:
+    """structlog on stderr: JSON in production, readable otherwise. Other libraries at WARNING."""
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if settings.log_format == "json" else structlog.dev.ConsoleRenderer()
+    )
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("paramiko").setLevel(logging.CRITICAL)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[settings.log_level]),
+        logger_factory=structlog.PrintLoggerFactory(_stderr()),
+    )
+
+
+def _stderr() -> Any:
+    import sys
+
+    return sys.stderr

@@ -1,0 +1,6 @@
+"""x"""
+import typer
+app = typer.Typer()
+@app.callback()
+def _x() -> None:
+    pass

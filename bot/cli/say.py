@@ -1,0 +1,4 @@
+"""x"""
+import typer
+def add_to(app: typer.Typer) -> None:
+    pass

@@ -1,0 +1,193 @@
+"""Commands that read text and answer, without a database: understand, diagnose, discover."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from bot.cli.wiring import print_json
+from bot.errors import BadInputError
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(understand)
+    app.command()(diagnose)
+    app.command()(discover)
+
+
+def understand(
+    text: Annotated[str | None, typer.Argument(help="A sentence, as typed in Slack.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(help="Rows with `text` and perhaps `context`; one answer a line.")] = None,
+    catalog: Annotated[Path | None, typer.Option(help="Catalog file (YAML); default: the database.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how a sentence is read. Nothing is done."""
+    from bot.core.language.answer import answer, context_from_json
+    from bot.core.language.understand import understand as read
+
+    known, inventory, vocabulary = _names(catalog)
+    if jsonl is not None:
+        for row in rows(jsonl):
+            command = read(
+                str(row.get("text", "")),
+                known,
+                inventory,
+                context_from_json(row.get("context")),
+                vocabulary=vocabulary,
+                now=_now(),
+            )
+            print(json.dumps(answer(command), ensure_ascii=False, default=str))
+        return
+    if text is None:
+        raise typer.BadParameter("give a sentence or --jsonl FILE")
+    result = answer(read(text, known, inventory, None, vocabulary=vocabulary, now=_now()))
+    if as_json:
+        print_json(result)
+        return
+    for name, value in result.items():
+        if value not in (None, "", [], {}, False):
+            print(f"{name}: {json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value}")
+
+
+def _now() -> Any:
+    from bot.adapters.clock.system import SystemClock
+
+    return SystemClock().now()
+
+
+def _names(catalog: Path | None) -> Any:
+    from bot.app import engines_by_name
+    from bot.core.catalog.files import catalog_from_yaml_data
+    from bot.core.language.vocabulary import Vocabulary
+
+    engines = engines_by_name()
+    if catalog is not None:
+        known, inventory = catalog_from_yaml_data(read_yaml(catalog))
+    else:
+        from bot.cli.wiring import stored
+
+        with stored() as app:
+            known, inventory = app.ready.catalog.catalog(), app.ready.hosts.inventory()
+    return known, inventory, Vocabulary.of(known, inventory, engines)
+
+
+def diagnose(
+    file: Annotated[Path | None, typer.Argument(help="A saved log, or - for standard input.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(help="Rows with `log_excerpt`, `launch_command`, `engine`.")] = None,
+    engine: Annotated[str | None, typer.Option(help="sglang, vllm or llama.cpp.")] = None,
+    command: Annotated[str | None, typer.Option(help="The launch command, if known.")] = None,
+    exit_status: Annotated[int | None, typer.Option(help="Exit status of the server.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say why a launch failed or is slow, from its log."""
+    from bot.core.diagnosis import answer, diagnose_row, split_command
+    from bot.core.diagnosis import diagnose as find_cause
+
+    if jsonl is not None:
+        for row in rows(jsonl):
+            print(json.dumps(answer(diagnose_row(row)), ensure_ascii=False, default=str))
+        return
+    if file is None:
+        raise typer.BadParameter("give a log file or --jsonl FILE")
+    diagnosis = find_cause(chunks(file), engine=engine, argv=split_command(command), exit_status=exit_status)
+    if as_json:
+        print_json(answer(diagnosis))
+        return
+    print(f"{diagnosis.kind}{' (a guess)' if diagnosis.confidence == 'low' else ''}: {diagnosis.cause}")
+    if diagnosis.fix:
+        print(f"→ {diagnosis.fix}")
+    for line in diagnosis.evidence:
+        print(f"  line {line.number}: {line.text}")
+    for name, value in diagnosis.overrides.items():
+        print(f"  retry with {name} = {value}")
+
+
+def discover(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Copied unit files, scripts, histories, logs, folders.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(help="Rows with `artefacts`; one answer a line.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find launches in copied files. Nothing is executed."""
+    from bot.app import engines_by_name
+    from bot.core.discovery.artefact import artefact_from_row, artefacts_from_paths
+    from bot.core.discovery.candidate import answer
+    from bot.core.discovery.discover import discover as find
+
+    engines = engines_by_name()
+    if jsonl is not None:
+        for row in rows(jsonl):
+            artefacts = [artefact_from_row(one) for one in row.get("artefacts", [])]
+            found = find(artefacts, _moment(row.get("now")), engines=engines)
+            print(json.dumps({"id": row.get("id"), **answer(found)}, ensure_ascii=False))
+        return
+    if not paths:
+        raise typer.BadParameter("give files or folders, or --jsonl FILE")
+    found = find(artefacts_from_paths(_files(paths)), None, engines=engines)
+    if as_json:
+        print_json(answer(found))
+        return
+    for candidate in found:
+        where = ", ".join(str(one) for one in candidate.evidence)
+        print(f"{candidate.engine} {candidate.model} port {candidate.port or 'not stated'} ({where})")
+        print("  " + " ".join(str(word) for word in candidate.argv))
+    if not found:
+        print("no launch found", file=sys.stderr)
+
+
+def _moment(text: object) -> Any:
+    from datetime import UTC, datetime
+
+    if not isinstance(text, str):
+        return None
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        if not path.exists():
+            raise BadInputError(f"{path} is not there", remedy="give existing files or folders")
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                yield str(file), file.read_bytes()
+
+
+def chunks(file: Path) -> Iterator[bytes]:
+    """A file in pieces; "-" is standard input. Raises BadInputError."""
+    if str(file) == "-":
+        while piece := sys.stdin.buffer.read(1 << 20):
+            yield piece
+        return
+    try:
+        with file.open("rb") as source:
+            while piece := source.read(1 << 20):
+                yield piece
+    except OSError as error:
+        raise BadInputError(f"{file} cannot be read: {error.strerror}", remedy="give a readable file") from error
+
+
+def rows(file: Path) -> Iterator[dict[str, Any]]:
+    """Rows of a JSONL file. Raises BadInputError with the line."""
+    for number, line in enumerate(b"".join(chunks(file)).decode("utf-8", "replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise BadInputError(f"{file} line {number} is no JSON: {error}", remedy="one JSON object a line") from error
+        if not isinstance(row, dict):
+            raise BadInputError(f"{file} line {number} is no JSON object", remedy="one JSON object a line")
+        yield row
+
+
+def read_yaml(file: Path) -> Any:
+    """A YAML file. Raises BadInputError."""
+    try:
+        return yaml.safe_load(b"".join(chunks(file)).decode("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInputError(f"{file} is no YAML: {error}", remedy="see `relaunch catalog export` for the shape") from error

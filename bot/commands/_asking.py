@@ -1,0 +1,124 @@
+"""Ask before doing: candidates as buttons that show what differs; refuse text that hides something."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.core.catalog.proven import decode_tok_s, was_ready
+from bot.core.domain.catalog import Catalog, LaunchConfig
+from bot.core.domain.command import Command
+from bot.core.domain.message import Message
+from bot.workflows.answer import answer
+from bot.workflows.ports import Run
+from bot.workflows.services import Request, Services
+from bot.workflows.speed import revision_settings
+
+#: a longer sentence is not carried in a button
+_TEXT_LIMIT = 1200
+_CONFIRMS = ("confirm_wish", "confirm_quote", "protected_host")
+#: settings that tell two configs apart best, in the order they are shown
+_TELLING = (
+    "speculative_algorithm",
+    "speculative_steps",
+    "speculative_draft_tokens",
+    "tensor_parallel",
+    "context_length",
+    "quantization",
+    "memory_fraction",
+    "port",
+)
+
+
+def ask(services: Services, request: Request, run: Run) -> None:
+    """Post the question of a command that must not be carried out as it is."""
+    answer(services, request, run, lambda: question(services, request), name="ask")
+
+
+def question(services: Services, request: Request) -> Message:
+    """The question as a message."""
+    command = request.command
+    code = command.question.code if command.question else "which_target"
+    values = command.question.values if command.question else {}
+    if code == "unsafe_text":
+        reason = {"code": str(values.get("reason", "")), "part": str(values.get("words", "")) or None}
+        return Message(template="hostile", context=reason)
+    candidates = _candidates(services, request, code, values)
+    return Message(
+        template="question",
+        context={
+            "code": code,
+            "verb": command.intent.value,
+            "host": command.host,
+            "names": _texts(values.get("names") or values.get("name")),
+            "hosts": _texts(values.get("hosts")),
+            "words": _texts(values.get("words") or values.get("actions")),
+            "near": _texts(values.get("near")),
+            "operation": request.id,
+            "candidates": candidates[:5],
+            "more": max(0, len(candidates) - 5),
+        },
+    )
+
+
+def _candidates(services: Services, request: Request, code: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    command = request.command
+    if len(command.text) > _TEXT_LIMIT:
+        return []
+    if code in ("which_host", "several_targets"):
+        return [_choice(f"on {host}", command, host=host) for host in _texts(values.get("hosts"))]
+    if code in _CONFIRMS:
+        target = " on ".join(filter(None, (command.config or command.model, command.host)))
+        return [_choice(f"{command.intent.value} {target}".strip(), command, host=command.host, config=command.config)]
+    near = [name for names in command.nearest.values() for name in names]
+    catalog = services.catalog.catalog()
+    hosts = services.hosts.inventory().hosts
+    names = dict.fromkeys([*command.candidates, *(name for name in near if name in catalog.configs)])
+    configs = [catalog.configs[name] for name in names if name in catalog.configs]
+    shown = [_config(services, catalog, config, configs, command) for config in configs]
+    return shown + [_choice(f"on {name}", command, host=name) for name in near if name in hosts]
+
+
+def _config(
+    services: Services, catalog: Catalog, config: LaunchConfig, among: list[LaunchConfig], command: Command
+) -> dict[str, Any]:
+    launches = [one for one in catalog.launches if one.config == config.name]
+    last = launches[-1] if launches else None
+    outcome = None
+    if last is not None:
+        outcome = "ready" if was_ready(last) else last.state
+    return {
+        **_choice(config.name, command, config=config.name, host=command.host or config.host),
+        "differs": differs(services, config, among),
+        "decode_tok_s": decode_tok_s(config, launches),
+        "last_used_at": last.started_at.isoformat() if last else None,
+        "outcome": outcome,
+    }
+
+
+def differs(services: Services, config: LaunchConfig, among: list[LaunchConfig]) -> list[str]:
+    """What tells a config from the others, at most four settings: "speculative steps 3", "no speculative steps"."""
+    mine = revision_settings(services, config.latest)
+    others = [revision_settings(services, other.latest) for other in among if other.name != config.name]
+    telling = [name for name in _TELLING if any(other.get(name) != mine.get(name) for other in others)]
+    words = [
+        f"{name.replace('_', ' ')} {mine[name]}" if name in mine else f"no {name.replace('_', ' ')}" for name in telling
+    ]
+    where = {other.host for other in among}
+    return ([f"on {config.host}"] if len(where) > 1 and config.host else []) + words[:4]
+
+
+def _choice(label: str, command: Command, *, host: str | None = None, config: str | None = None) -> dict[str, Any]:
+    extra = {"text": command.text, **({"host": host} if host else {}), **({"config": config} if config else {})}
+    return {
+        "label": label,
+        "differs": [],
+        "decode_tok_s": None,
+        "last_used_at": None,
+        "outcome": None,
+        "extra": extra,
+    }
+
+
+def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [str(one) for one in value] if isinstance(value, list | tuple | set) else [str(value)]

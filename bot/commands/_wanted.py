@@ -1,0 +1,50 @@
+"""A command to what is wanted done; shared by start, stop, restart and change."""
+
+from bot.core.domain.command import Command
+from bot.errors import RefusedError
+from bot.workflows.propose import Wanted
+from bot.workflows.services import Request
+
+
+def wanted(
+    request: Request,
+    verb: str,
+    host: str,
+    config: str | None,
+    *,
+    target: str | None = None,
+    revision: str | None = None,
+) -> Wanted:
+    """What the sentence asks for, with how it was read."""
+    command = request.command
+    return Wanted(
+        request_id=request.id,
+        verb=verb,
+        host=host,
+        config=config,
+        revision=revision,
+        overrides=command.overrides,
+        flags=command.flags,
+        text=command.text,
+        note=command.note or "",
+        reasons=reasons(command),
+        ignored=command.ignored,
+        target_config=target,
+    )
+
+
+def reasons(command: Command) -> tuple[str, ...]:
+    """How the config and the host were found, for people: "qwen3-mtp: tag (stock mtp)"."""
+    said = []
+    for reason in command.reasons:
+        if reason.slot in ("config", "host"):
+            words = f" (“{reason.words}”)" if reason.words else ""
+            said.append(f"{reason.value}: {reason.how}{words}")
+    return tuple(dict.fromkeys(said))
+
+
+def need_host(command: Command) -> str:
+    """The host; the language asks when there is none, so this is only a safeguard."""
+    if command.host is None:
+        raise RefusedError("it is not clear on which host", remedy="name the host")
+    return command.host

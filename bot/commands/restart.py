@@ -1,0 +1,49 @@
+"""restart: stop what runs and start it again, with its own config or the one that is named."""
+
+from bot.commands._asking import ask
+from bot.commands._spec import CommandSpec
+from bot.commands._wanted import need_host, wanted
+from bot.commands.stop import target_config
+from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.command import Intent
+from bot.core.domain.operation import Permission
+from bot.errors import RefusedError
+from bot.workflows.ports import Run
+from bot.workflows.propose import propose
+from bot.workflows.services import Request, Services
+
+
+def _run(services: Services, request: Request, run: Run) -> None:
+    if request.command.ask:
+        ask(services, request, run)
+        return
+    restart(services, request, run, "restart")
+
+
+def restart(services: Services, request: Request, run: Run, verb: str) -> None:
+    """Plan a restart; where nothing runs, a start."""
+    command = request.command
+    host = need_host(command)
+    running = services.launches.running(host)
+    target = target_config(services, host, command.config, command.candidates, command.models)
+    launch = _launch(running, target)
+    config = command.config or (launch.config if launch else None) or target
+    if config is None and len(running) == 1:
+        launch, config = running[0], running[0].config
+    if config is None:
+        raise RefusedError(f"it is not clear what to {verb} on {host}", remedy="name the config", host=host)
+    replaced = launch or (running[0] if len(running) == 1 else None)
+    if replaced is None:
+        asked = wanted(request, "start", host, config)
+    else:
+        # a restart keeps the revision that runs, unless another config is named
+        keeps = replaced.revision if replaced.config == config and command.reference is None else None
+        asked = wanted(request, verb, host, config, target=replaced.config, revision=keeps)
+    propose(services, run, asked, request.actor, request.conversation)
+
+
+def _launch(running: tuple[LaunchRecord, ...], config: str | None) -> LaunchRecord | None:
+    return next((one for one in running if one.config == config), None)
+
+
+COMMAND = CommandSpec(intent=Intent.RESTART, permission=Permission.OPERATE, run=_run)

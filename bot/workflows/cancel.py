@@ -1,0 +1,52 @@
+"""Cancel an operation: a proposed one is withdrawn, a running one ends after the step that runs."""
+
+from bot.core.domain.message import Conversation, Message
+from bot.core.domain.operation import Actor, AuditEvent, OperationState
+from bot.workflows.services import Services
+from bot.workflows.sweep import close_card
+
+_OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
+
+
+def cancel_in_thread(services: Services, conversation: Conversation, actor: Actor) -> Message:
+    """Cancel the newest open operation of a thread."""
+    for operation in services.operations.in_thread(conversation):
+        if services.operations.state(operation) in _OPEN:
+            return cancel(services, operation, actor)
+    return _message(services, None, "nothing", actor)
+
+
+def cancel(services: Services, operation: str, actor: Actor) -> Message:
+    """Cancel one operation; says what became of it."""
+    state = services.operations.state(operation)
+    if state not in _OPEN:
+        return _message(services, operation, "too_late", actor)
+    now = services.clock.now()
+    services.operations.set_state(operation, OperationState.CANCELLED, at=now, detail=f"cancelled by {actor.id}")
+    plan = services.operations.plan(operation)
+    services.audit.add(
+        AuditEvent(
+            at=now, actor=actor.id, action="cancel", host=plan.host, config=plan.config, operation=operation,
+            outcome=f"{plan.operation} cancelled",
+        )
+    )  # fmt: skip
+    if state is OperationState.PROPOSED:
+        if services.operations.approval(operation) is not None:
+            close_card(services, operation, state="withdrawn", by=actor.id, detail=None)
+        return _message(services, operation, "cancelled", actor)
+    return _message(services, operation, "asked", actor)
+
+
+def _message(services: Services, operation: str | None, state: str, actor: Actor) -> Message:
+    plan = services.operations.plan(operation) if operation else None
+    return Message(
+        template="cancelled",
+        context={
+            "state": state,
+            "verb": plan.operation if plan else None,
+            "config": plan.config if plan else None,
+            "host": plan.host if plan else None,
+            "by": actor.id,
+            "left": None,
+        },
+    )

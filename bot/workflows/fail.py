@@ -1,0 +1,158 @@
+"""A launch failed: its log is saved first, then it is diagnosed and said, with a retry where the log allows one."""
+
+import signal as signals
+from collections.abc import Mapping
+from typing import Any
+
+from bot.core.diagnosis import diagnose
+from bot.core.domain.diagnosis import Diagnosis
+from bot.core.domain.launch import LaunchState
+from bot.core.domain.message import Json, Message
+from bot.core.domain.plan import StepKind
+from bot.core.domain.reading import Known
+from bot.core.facts import kernel_log
+from bot.core.rendering.redact import redact
+from bot.errors import RelaunchError
+from bot.workflows.job import Job
+from bot.workflows.look import look
+from bot.workflows.steady import steady
+
+#: of one log; a longer one keeps its beginning, where the cause often is, and its end
+_CHUNK_BYTES = 2_000_000
+_MOST_CHUNKS = 60
+
+
+def save_log(job: Job) -> Json:
+    """Keep the whole log in the database. Gives the number of lines."""
+    lines = list(_whole_log(job))
+    job.services.launches.save_log(job.operation, redact("\n".join(lines)))
+    return len(lines)
+
+
+def _whole_log(job: Job) -> list[str]:
+    lines: list[str] = []
+    cursor, services = "", job.services
+    for _ in range(_MOST_CHUNKS):
+        command = job.runner.log(job.unit, cursor, services.script, limit_bytes=_CHUNK_BYTES)
+        try:
+            result = steady(services.clock, lambda command=command: services.remote.run(job.host, command))  # type: ignore[misc]  # bound now
+        except RelaunchError as error:
+            lines.append(f"[the log could not be read further: {error.message}]")
+            break
+        chunk = job.runner.parse_log(result, cursor)
+        lines += chunk.lines
+        if not chunk.more or chunk.cursor == cursor:
+            break
+        cursor = chunk.cursor
+    return lines
+
+
+def say(job: Job, watched: Mapping[str, Any]) -> Json:
+    """Diagnose from the saved log and what the host says, record and post."""
+    services = job.services
+    status = dict(watched.get("status") or {})
+    log = services.launches.log(job.operation) or ""
+    kernel = _kernel_lines(job)
+    diagnosis = diagnose(
+        log,
+        engine=job.plan.engine,
+        argv=job.plan.argv,
+        exit_status=status.get("exit_status"),
+        signal=_number(status.get("signal")),
+        kernel_log=kernel,
+        slow=False,
+    )
+    ended = _ended(watched, status)
+    services.launches.set_state(
+        job.operation, LaunchState.FAILED, at=services.clock.now(), detail=f"{ended}: {diagnosis.cause}"[:2000]
+    )
+    return _post(job, diagnosis, ended, len(log.splitlines()) if log else None)
+
+
+def not_started(job: Job, started: Mapping[str, Any]) -> Json:
+    """The runner could not even start it: its words are the diagnosis."""
+    diagnosis = Diagnosis(kind="not_started", cause=str(started["reason"]), fix=str(started["remedy"]))
+    return _post(job, diagnosis, "it was not started", None)
+
+
+def _post(job: Job, diagnosis: Diagnosis, ended: str, log_lines: int | None) -> Json:
+    launch = job.services.launches.get(job.operation)
+    after_s = (job.services.clock.now() - launch.started_at).total_seconds() if launch else None
+    stopped = any(step.kind is StepKind.STOP for step in job.plan.steps)
+    context = {
+        "verb": job.plan.operation,
+        "config": job.plan.config or "",
+        "host": job.plan.host,
+        "number": launch.number if launch else None,
+        "after_s": after_s,
+        "ended": ended,
+        "diagnosis": {
+            "kind": diagnosis.kind,
+            "cause": diagnosis.cause,
+            "fix": diagnosis.fix,
+            "evidence": [{"number": line.number, "text": redact(line.text)} for line in diagnosis.evidence],
+            "confidence": diagnosis.confidence,
+            "alternatives": list(diagnosis.alternatives),
+        },
+        "log_lines": log_lines,
+        "before": "The server that ran before was stopped and stays so." if stopped else None,
+        "retry": _retry(job, diagnosis),
+        "operation": job.operation,
+        "launch": job.operation if launch else None,
+    }
+    return job.post("failed", Message(template="failed", context=context))
+
+
+def _retry(job: Job, diagnosis: Diagnosis) -> dict[str, Any] | None:
+    """A button that plans the same launch with the diagnosis' overrides."""
+    if not diagnosis.overrides or not job.plan.config:
+        return None
+    engine = job.services.engines[job.plan.engine]
+    now = engine.flags_to_overrides(engine.parse(job.plan.argv).flags)
+    changes = [
+        {"name": name, "old": _text(now.get(name)), "new": _text(value)} for name, value in diagnosis.overrides.items()
+    ]
+    words = ", ".join(f"{name} {_text(value)}" for name, value in diagnosis.overrides.items())
+    extra = {
+        "config": job.plan.config,
+        "host": job.plan.host,
+        "revision": job.plan.revision,
+        "overrides": dict(diagnosis.overrides),
+    }
+    return {"label": f"Retry with {words}", "operation": job.operation, "extra": extra, "changes": changes}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _kernel_lines(job: Job) -> tuple[str, ...]:
+    try:
+        reading = look(job.services, job.host, only=("kernel_log",)).reading(kernel_log.FACT)
+    except RelaunchError:
+        return ()
+    if not isinstance(reading, Known):
+        return ()
+    xids = tuple(f"NVRM: Xid ({x.pci}): {x.code}, {x.text}" for x in reading.value.xids)
+    return xids + tuple(f"Out of memory: Killed process {k.pid} ({k.name})" for k in reading.value.oom_kills)
+
+
+def _number(name: object) -> int | None:
+    try:
+        return int(signals.Signals[str(name)]) if name else None
+    except KeyError:
+        return None
+
+
+def _ended(watched: Mapping[str, Any], status: Mapping[str, Any]) -> str:
+    if watched["end"] == "timeout":
+        return f"not ready in time ({watched['problem']}); it still runs"
+    if watched["end"] == "away":
+        return f"the host does not answer any more ({watched['problem']}); it may still run"
+    if status.get("oom_killed"):
+        return "killed by the kernel for memory"
+    if status.get("signal"):
+        return f"killed by {status['signal']}"
+    if status.get("exit_status") is not None:
+        return f"exit status {status['exit_status']}"
+    return str(status.get("reason") or status.get("state") or "ended")

@@ -1,0 +1,349 @@
+"""From what is wanted to a plan that people see: look at the host, plan, store, show; then go on or ask first."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.core.catalog.proven import best_revision
+from bot.core.domain.catalog import LaunchConfig, LaunchRecord, Revision
+from bot.core.domain.finding import Finding
+from bot.core.domain.host import Host
+from bot.core.domain.message import Conversation, Json, Message, Posted
+from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState
+from bot.core.domain.plan import Plan, Refusal
+from bot.core.domain.records import from_json, to_json
+from bot.core.planning import (
+    Running,
+    StartRequest,
+    derived_revision,
+    plan_restart,
+    plan_start,
+    plan_stop,
+    probe_target,
+)
+from bot.errors import BadInputError
+from bot.workflows.look import look
+from bot.workflows.ports import Run
+from bot.workflows.running import running_on
+from bot.workflows.servers import observe
+from bot.workflows.services import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a person wants done, names resolved."""
+
+    #: stable for redeliveries; the operation's id is made from it
+    request_id: str
+    #: "start", "stop", "restart" or "change"
+    verb: str
+    host: str
+    config: str | None = None
+    #: revision to launch; None: the pinned, else the best proven one of the config
+    revision: str | None = None
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    #: pasted flags without a neutral name: engine -> canonical flag -> value
+    flags: Mapping[str, Mapping[str, str | bool | list[str]]] = field(default_factory=dict)
+    text: str = ""
+    note: str = ""
+    reasons: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    #: what a stop or restart is about: a config, or exactly this unit or process
+    target_config: str | None = None
+    target_unit: str | None = None
+    target_pid: int | None = None
+
+    @property
+    def operation(self) -> str:
+        """Id of the operation."""
+        content = f"{self.request_id}|{self.verb}|{self.host}|{self.config}"
+        return hashlib.sha256(content.encode()).hexdigest()[:10]
+
+
+def propose(services: Services, run: Run, wanted: Wanted, actor: Actor, conversation: Conversation) -> None:
+    """Look, plan, show; carried out at once where nothing needs an approval."""
+    card = from_json(Posted, run.step("say reading", lambda: to_json(_post_reading(services, wanted, conversation))))
+    outcome: Any = run.step("plan", lambda: _plan(services, wanted, actor, conversation))
+    message = Message(template=outcome["template"], context=outcome["context"])
+    run.step("show plan", lambda: _update(services, card, message))
+    if outcome["template"] != "plan":
+        return
+    operation = wanted.operation
+    if outcome["context"]["next"] == "approval":
+        run.step("ask approval", lambda: ask_approval(services, operation))
+    else:
+        run.step("set running", lambda: _set_running(services, operation))
+        run.step("submit", lambda: submit(services, operation, wanted.host))
+
+
+def submit(services: Services, operation: str, host: str) -> str:
+    """Enqueue the run that carries an operation out; once."""
+    services.runs.submit(
+        "carry_out_v1", run_id=f"carry:{operation}", partition=host, arguments={"operation": operation}
+    )
+    return operation
+
+
+def _post_reading(services: Services, wanted: Wanted, conversation: Conversation) -> Posted:
+    message = Message(
+        template="reading",
+        context={
+            "verb": wanted.verb,
+            "config": wanted.config or wanted.target_config,
+            "host": wanted.host,
+            "overrides": dict(wanted.overrides),
+            "reasons": list(wanted.reasons),
+            "ignored": list(wanted.ignored),
+            "note": wanted.note or None,
+            "looking": True,
+        },
+    )
+    return services.messenger.post(conversation, message, key=f"{wanted.operation}:card")
+
+
+def _update(services: Services, card: Posted, message: Message) -> bool:
+    services.messenger.update(card, message, final=True)
+    return True
+
+
+def _set_running(services: Services, operation: str) -> bool:
+    services.operations.set_state(operation, OperationState.RUNNING, at=services.clock.now())
+    return True
+
+
+def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conversation) -> Json:
+    """Look and plan; stores the plan. Gives the card's template and context."""
+    host = known_host(services, wanted.host)
+    made = plan(services, host, wanted, actor)
+    if isinstance(made, Refusal):
+        _audit(services, wanted, actor, f"refused: {made.reason}")
+        return {"template": "refusal", "context": _refusal(wanted, made)}
+    now = services.clock.now()
+    services.operations.propose(
+        operation=wanted.operation,
+        plan=made,
+        conversation=conversation,
+        actor=actor,
+        text=wanted.text,
+        note=wanted.note,
+        at=now,
+    )
+    _audit(services, wanted, actor, "waits for approval" if made.needs_approval else "carried out")
+    return {"template": "plan", "context": _plan_card(services, wanted, made)}
+
+
+def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan | Refusal:
+    """Look at the host and plan. Raises BadInputError for an override that the engine does not have."""
+    if wanted.verb == "stop":
+        facts = look(services, host, only=("units", "ports", "system", "gpu_processes"))
+        target = choose_target(running_on(services, host, facts), wanted)
+        return target if isinstance(target, Refusal) else plan_stop(host, target, facts, reasons=wanted.reasons)
+    config, revision = wanted_revision(services, wanted, actor)
+    engine = services.engines[revision.engine]
+    facts = look(services, host, probe_target(engine, revision))
+    running = running_on(services, host, facts)
+    request = StartRequest(
+        operation_id=wanted.operation,
+        host=host,
+        config=config,
+        revision=revision,
+        engine=engine,
+        facts=facts,
+        checks=services.checks,
+        running=running,
+        history=_history(services, config.name, host.name),
+        reasons=wanted.reasons,
+    )
+    if wanted.verb == "start":
+        return plan_start(request)
+    target = choose_target(running, wanted)
+    return target if isinstance(target, Refusal) else plan_restart(request, target)
+
+
+def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[LaunchConfig, Revision]:
+    """The config and the revision to launch, overrides applied; a new revision is stored."""
+    catalog = services.catalog.catalog()
+    config = catalog.configs.get(wanted.config or "")
+    if config is None:
+        raise BadInputError(f"there is no config {wanted.config}", remedy="say “list configs” to see the known ones")
+    launches = [one for one in catalog.launches if one.config == config.name]
+    named = [one for one in config.revisions if one.id == wanted.revision]
+    base = named[0] if named else best_revision(config, launches)
+    revision = derived_revision(
+        services.engines[base.engine],
+        base,
+        wanted.overrides,
+        source="change in thread" if wanted.verb == "change" else "request",
+        author=actor.id,
+        note=wanted.note,
+        created_at=services.clock.now(),
+    )
+    if revision.id not in {one.id for one in config.revisions}:
+        services.catalog.add_revision(config.name, revision)
+        config = services.catalog.catalog().configs[config.name]
+    return config, revision
+
+
+def choose_target(running: tuple[Running, ...], wanted: Wanted) -> Running | Refusal:
+    """The one server that a stop or restart is about."""
+    if wanted.target_unit or wanted.target_pid:
+        exact = [one for one in running if _is(one, wanted)]
+        return (
+            exact[0] if exact else Refusal(reason="what was to be stopped runs no longer", remedy="look at the status")
+        )
+    name = wanted.target_config
+    named = [one for one in running if name and one.launch is not None and one.launch.config == name]
+    fitting = named or list(running)
+    if len(fitting) == 1 and (named or not name or fitting[0].launch is None or wanted.verb != "stop"):
+        return fitting[0]
+    if not fitting or (name and not named and wanted.verb == "stop"):
+        others = ", ".join(one.what for one in running)
+        return Refusal(
+            reason=f"{name or 'no server of a known engine'} does not run on {wanted.host}"
+            if name
+            else f"no server of a known engine runs on {wanted.host}",
+            remedy=f"these run there: {others}" if others else "say “status” to see what runs where",
+        )
+    return Refusal(
+        reason=f"{len(fitting)} servers run on {wanted.host}: {', '.join(one.what for one in fitting)}",
+        remedy="say which one, by its config's name",
+    )
+
+
+def _is(one: Running, wanted: Wanted) -> bool:
+    if wanted.target_unit:
+        return one.unit == wanted.target_unit
+    return one.unit is None and one.pid == wanted.target_pid
+
+
+def known_host(services: Services, name: str) -> Host:
+    """A host of the inventory. Raises BadInputError."""
+    host = services.hosts.inventory().hosts.get(name)
+    if host is None:
+        raise BadInputError(f"{name} is not a known host", remedy="say “hosts” to see the known ones", host=name)
+    return host
+
+
+def relied_on_now(services: Services, made: Plan, operation: str) -> tuple[tuple[str, str], ...]:
+    """State of the host that a plan relies on, looked at again, or why it cannot be planned any more."""
+    stopped = next((step for step in made.steps if step.kind == "stop"), None)
+    wanted = Wanted(
+        request_id=operation,
+        verb=made.operation,
+        host=made.host,
+        config=made.config,
+        revision=made.revision,
+        target_unit=stopped.unit if stopped else None,
+        target_pid=stopped.pid if stopped and not stopped.unit else None,
+    )
+    again = plan(services, known_host(services, made.host), wanted, services.operations.details(operation)["actor"])
+    return again.relies_on if isinstance(again, Plan) else (("plan", again.reason),)
+
+
+def ask_approval(services: Services, operation: str) -> str:
+    """Open the approval and post its card."""
+    made = services.operations.plan(operation)
+    details = services.operations.details(operation)
+    expires_at = services.clock.now() + services.approval_lifetime
+    services.operations.ask(Approval(operation=operation, fingerprint=made.fingerprint, expires_at=expires_at))
+    approval = services.operations.approval(operation)
+    message = Message(
+        template="approval",
+        context={
+            "operation": operation,
+            "fingerprint": made.fingerprint,
+            "verb": made.operation,
+            "host": made.host,
+            "config": made.config,
+            "requested_by": details["actor"].id,
+            "because": list(made.needs_approval),
+            "serving": _serving(services, made),
+            "steps": [{"summary": step.summary} for step in made.steps],
+            "diff": [{"name": line.name, "old": line.old, "new": line.new} for line in made.diff],
+            "findings": [_finding(one) for one in made.findings if one.judgement != "ok"],
+            "plan": None,
+            "note": details["note"] or None,
+            "expires_at": (approval.expires_at if approval else expires_at).isoformat(),
+        },
+    )
+    return services.messenger.post(details["conversation"], message, key=f"{operation}:approval").ts
+
+
+def _serving(services: Services, made: Plan) -> list[dict[str, Any]]:
+    """The servers that the plan takes away, and how busy they are now."""
+    units = {step.unit for step in made.steps if step.kind == "stop"}
+    host = known_host(services, made.host)
+    found = []
+    for launch in services.launches.running(made.host):
+        if services.launches.unit(launch.id) in units:
+            view = observe(services, launch, host, prove_token=False)
+            running = view.metrics.running_requests if view.metrics else None
+            found.append(
+                {
+                    "name": launch.config,
+                    "uptime_s": view.uptime_s,
+                    "running_requests": running,
+                    "decode_tok_s": launch.decode_tok_s,
+                }
+            )
+    return found
+
+
+def _plan_card(services: Services, wanted: Wanted, made: Plan) -> dict[str, Json]:
+    return {
+        "verb": wanted.verb,
+        "operation": wanted.operation,
+        "fingerprint": made.fingerprint,
+        "plan": to_json(made),
+        "against": _against(services, made),
+        "ignored": list(wanted.ignored),
+        "note": wanted.note or None,
+        "next": "approval" if made.needs_approval else "now",
+    }
+
+
+def _against(services: Services, made: Plan) -> str | None:
+    for launch in reversed(_history(services, made.config, made.host)):
+        if launch.ready_after_s is not None:
+            speed = f" at {launch.decode_tok_s:.0f} tok/s" if launch.decode_tok_s else ""
+            return f"launch #{launch.number}, ready{speed}"
+    return None
+
+
+def _history(services: Services, config: str | None, host: str) -> tuple[LaunchRecord, ...]:
+    """Launches of a config on a host, oldest first."""
+    return tuple(reversed(services.launches.recent(config=config, host=host, limit=50))) if config else ()
+
+
+def _refusal(wanted: Wanted, refusal: Refusal) -> dict[str, Json]:
+    return {
+        "verb": wanted.verb,
+        "host": wanted.host,
+        "config": wanted.config or wanted.target_config,
+        "reason": refusal.reason,
+        "remedy": refusal.remedy,
+        "findings": [
+            {**_finding(one), "evidence": list(one.evidence)} for one in refusal.findings if one.judgement != "ok"
+        ],
+        "offers": [],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"judgement": finding.judgement.value, "summary": finding.summary, "remedy": finding.remedy}
+
+
+def _audit(services: Services, wanted: Wanted, actor: Actor, outcome: str) -> None:
+    services.audit.add(
+        AuditEvent(
+            at=services.clock.now(),
+            actor=actor.id,
+            action=wanted.verb,
+            host=wanted.host,
+            config=wanted.config or wanted.target_config,
+            operation=wanted.operation,
+            outcome=outcome,
+            detail=wanted.text[:2000],
+        )
+    )

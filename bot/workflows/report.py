@@ -1,0 +1,124 @@
+"""Health reports: hosts, GPUs, servers with a real token, findings. What cannot be looked at is said, never hidden."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.core.domain.finding import Finding, Judgement
+from bot.core.domain.host import Host
+from bot.core.domain.message import Conversation, Json, Message
+from bot.core.domain.operation import Schedule
+from bot.core.domain.reading import Known
+from bot.core.domain.records import from_json, to_json
+from bot.core.facts import HostFacts, gpus
+from bot.core.health import worst
+from bot.errors import RelaunchError
+from bot.workflows.look import look_everywhere
+from bot.workflows.ports import Run
+from bot.workflows.rhythm import rhythm
+from bot.workflows.servers import ServerView, observe_all
+from bot.workflows.services import Services
+
+
+def health(services: Services, host: str | None = None, schedule: str | None = None) -> Message:
+    """Look at all hosts (or one) and all servers now; keeps a sample of each host."""
+    inventory = services.hosts.inventory().hosts
+    wanted = [h for h in inventory.values() if host in (None, h.name)]
+    needs = {"gpus"}.union(*(probe.needs for probe in services.probes.values()))
+    seen = look_everywhere(services, wanted, only=needs)
+    views = observe_all(services, host=host)
+    hosts = [_host(services, h, seen[h.name], [v for v in views if v.launch.host == h.name]) for h in wanted]
+    now = services.clock.now()
+    for one in hosts:
+        services.health_samples.add(one["name"], now, one)
+    judgements = [Judgement.UNKNOWN if not h["reachable"] else Judgement(h["judgement"]) for h in hosts]
+    return Message(
+        template="health",
+        context={
+            "at": now.isoformat(),
+            "judgement": (Judgement.REFUSE if any(not h["reachable"] for h in hosts) else worst(judgements)).value,
+            "hosts": hosts,
+            "schedule": schedule,
+        },
+    )
+
+
+def _host(services: Services, host: Host, facts: HostFacts | RelaunchError, views: list[ServerView]) -> dict[str, Any]:
+    if isinstance(facts, RelaunchError):
+        return {
+            "name": host.name,
+            "reachable": False,
+            "reason": facts.message,
+            "gpus": [],
+            "servers": [],
+            "findings": [],
+        }
+    findings = [f for probe in services.probes.values() for f in probe.judge(facts)]
+    servers = [_server(view) for view in views]
+    judgements = [f.judgement for f in findings] + [Judgement(s["judgement"]) for s in servers]
+    return {
+        "name": host.name,
+        "reachable": True,
+        "reason": None,
+        "judgement": worst(judgements).value,
+        "gpus": _gpus(facts),
+        "servers": servers,
+        "findings": [_finding(f) for f in findings],
+    }
+
+
+def _server(view: ServerView) -> dict[str, Any]:
+    starting = view.launch.state == "starting"
+    metrics = view.metrics
+    return {
+        "name": view.launch.config or view.launch.id,
+        "judgement": (Judgement.OK if view.well else Judgement.UNKNOWN if starting else Judgement.REFUSE).value,
+        "token": view.token,
+        "token_problem": "still starting" if starting and not view.well else view.token_problem,
+        "decode_tok_s": view.launch.decode_tok_s,
+        "running_requests": metrics.running_requests if metrics else None,
+        "waiting_requests": metrics.waiting_requests if metrics else None,
+        "uptime_s": view.uptime_s,
+    }
+
+
+def _gpus(facts: HostFacts) -> list[dict[str, Any]]:
+    reading = facts.reading(gpus.FACT)
+    if not isinstance(reading, Known):
+        return []
+    return [
+        {
+            "index": gpu.index,
+            "used_mib": gpu.memory_used_mib,
+            "total_mib": gpu.memory_total_mib,
+            "utilisation_pct": gpu.utilization_pct,
+            "temperature_c": gpu.temperature_c,
+            "power_w": gpu.power_w,
+        }
+        for gpu in reading.value
+    ]
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {"judgement": finding.judgement.value, "summary": finding.summary, "remedy": finding.remedy}
+
+
+def fire(services: Services, schedule: Schedule, slot: str) -> None:
+    """A schedule's time has come; `slot` makes the run the same in every replica."""
+    services.runs.submit(
+        "report_v1",
+        run_id=f"report:{schedule.id}:{slot}",
+        partition=None,
+        arguments={"schedule": to_json(schedule), "slot": slot},
+    )
+
+
+def report(services: Services, run: Run, arguments: Mapping[str, Any]) -> Json:
+    """Post one scheduled report. arguments: schedule, slot."""
+    schedule = from_json(Schedule, arguments["schedule"])
+
+    def work() -> str:
+        message = health(services, schedule.host, rhythm(schedule))
+        key = f"report:{schedule.id}:{arguments['slot']}"
+        return services.messenger.post(Conversation(channel=schedule.channel), message, key=key).ts
+
+    return {"ts": run.step("report", work)}

@@ -1,0 +1,80 @@
+"""What runs on a host: launches of ours by their units, and servers that somebody else started."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.host import Host
+from bot.core.domain.launch import LaunchState
+from bot.core.domain.reading import Known
+from bot.core.facts import HostFacts, ports, units
+from bot.core.facts.ports import Listener
+from bot.core.facts.units import Unit
+from bot.core.planning import Running
+from bot.workflows.services import Services
+
+_ACTIVE = ("active", "activating", "reloading", "deactivating")
+
+
+def running_on(services: Services, host: Host, facts: HostFacts) -> tuple[Running, ...]:
+    """Ours first, then foreign ones. A launch whose unit is seen to be gone is recorded as lost and left out."""
+    listed = facts.reading(units.FACT)
+    seen = {u.name.removesuffix(".service"): u for u in listed.value} if isinstance(listed, Known) else None
+    listening = facts.reading(ports.FACT)
+    listeners = listening.value if isinstance(listening, Known) else ()
+    mine = [_ours(services, launch, seen, listeners) for launch in services.launches.running(host.name)]
+    ours = [one for one in mine if one is not None]
+    foreign = _foreign_units(seen or {}, listeners, ours) + _foreign_processes(services, listeners)
+    taken = {one.port for one in ours if one.port is not None}
+    return (*ours, *_distinct([one for one in foreign if one.port not in taken]))
+
+
+def _ours(
+    services: Services, launch: LaunchRecord, seen: dict[str, Unit] | None, listeners: Sequence[Listener]
+) -> Running | None:
+    unit = services.launches.unit(launch.id)
+    plan = services.launches.plan(launch.id)
+    port = plan.port if plan else None
+    by_manager = plan is not None and plan.runner.startswith("systemd")
+    known = seen.get(unit) if seen is not None else None
+    if by_manager and seen is not None and (known is None or known.state not in _ACTIVE):
+        if launch.state == LaunchState.READY:
+            why = f"its unit is {known.state} ({known.result})" if known else "its unit is gone"
+            services.launches.set_state(launch.id, LaunchState.LOST, at=services.clock.now(), detail=why)
+        return None
+    owner = next((one.process.pid for one in listeners if one.port == port and one.process), None)
+    return Running(unit=unit, pid=known.main_pid if known else owner, port=port, launch=launch)
+
+
+def _foreign_units(seen: dict[str, Unit], listeners: Sequence[Listener], ours: Sequence[Running]) -> list[Running]:
+    known = {one.unit for one in ours}
+    return [
+        Running(unit=name, pid=unit.main_pid, port=_port_of_unit(name, listeners))
+        for name, unit in seen.items()
+        if name not in known and unit.state in _ACTIVE
+    ]
+
+
+def _port_of_unit(name: str, listeners: Sequence[Listener]) -> int | None:
+    owned = [one.port for one in listeners if one.process and (one.process.unit or "").removesuffix(".service") == name]
+    return owned[0] if owned else None
+
+
+def _foreign_processes(services: Services, listeners: Sequence[Listener]) -> list[Running]:
+    """Listening processes whose own command line is an engine's, outside of any unit that was listed."""
+    found = []
+    for one in listeners:
+        process = one.process
+        if process is None or not process.command or process.unit:
+            continue
+        if any(engine.recognises(process.command.split()) for engine in services.engines.values()):
+            found.append(Running(unit=None, pid=process.pid, port=one.port))
+    return found
+
+
+def _distinct(found: Sequence[Running]) -> list[Running]:
+    kept: dict[tuple[str | None, int | None], Running] = {}
+    for one in found:
+        key = (one.unit, one.pid)
+        kept[key] = one if key not in kept or kept[key].port is None else replace(kept[key])
+    return list(kept.values())

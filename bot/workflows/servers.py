@@ -1,0 +1,118 @@
+"""What a running server says of itself: health, one real token, counters. Never shown as healthy unproven."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.engine import Engine, EngineMetrics
+from bot.core.domain.host import Host
+from bot.core.domain.plan import Plan
+from bot.errors import RelaunchError
+from bot.workflows.services import Services
+
+T = TypeVar("T")
+R = TypeVar("R")
+_PARALLEL = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerView:
+    """One server of ours, as it answered just now. None: not known, and `token_problem` or `reason` says why."""
+
+    launch: LaunchRecord
+    engine: str
+    port: int | None
+    uptime_s: float | None
+    #: None: no connection
+    health_status: int | None = None
+    reason: str = ""
+    models: tuple[str, ...] = ()
+    token: str | None = None
+    token_problem: str | None = None
+    metrics: EngineMetrics | None = None
+
+    @property
+    def well(self) -> bool:
+        """A real token came back."""
+        return self.token is not None
+
+
+def observe(services: Services, launch: LaunchRecord, host: Host, *, prove_token: bool = True) -> ServerView:
+    """Ask one server. Never raises for a silent server or host: the view says why."""
+    plan = services.launches.plan(launch.id)
+    up_s = (services.clock.now() - launch.started_at).total_seconds()
+    engine = services.engines.get(plan.engine) if plan else None
+    bare = ServerView(
+        launch=launch, engine=plan.engine if plan else "", port=plan.port if plan else None, uptime_s=up_s
+    )
+    if plan is None or engine is None or plan.port is None:
+        return _with(bare, reason="its plan names no port")
+    try:
+        with services.remote.forward(host, plan.port) as local:
+            return _ask(services, bare, engine, f"http://127.0.0.1:{local}", plan, prove_token)
+    except RelaunchError as error:
+        return _with(bare, reason=error.message, token_problem=error.message)
+
+
+def _ask(services: Services, bare: ServerView, engine: Engine, url: str, plan: Plan, prove_token: bool) -> ServerView:
+    server = services.model_server
+    status, reason = server.health(url, engine.health_path())
+    if status is None:
+        return _with(bare, reason=reason, token_problem=reason)
+    models: tuple[str, ...] = ()
+    token, problem = None, None
+    try:
+        models = server.models(url)
+        if prove_token:
+            token = server.token(url, models[0] if models else plan.model)
+    except RelaunchError as error:
+        problem = error.message
+    return _with(
+        bare,
+        health_status=status,
+        reason=reason,
+        models=models,
+        token=token,
+        token_problem=problem,
+        metrics=metrics(services, engine, url),
+    )
+
+
+def metrics(services: Services, engine: Engine, url: str) -> EngineMetrics | None:
+    """Counters and gauges, or None where the server shows none."""
+    try:
+        page = services.model_server.get_text(url, "/metrics")
+    except RelaunchError:
+        return None
+    return engine.parse_metrics(page) if page else None
+
+
+def observe_all(services: Services, *, host: str | None = None, prove_token: bool = True) -> tuple[ServerView, ...]:
+    """All servers that should be up, asked at once."""
+    inventory = services.hosts.inventory().hosts
+
+    def one(launch: LaunchRecord) -> ServerView:
+        known = inventory.get(launch.host)
+        if known is None:
+            plan = services.launches.plan(launch.id)
+            gone = ServerView(launch=launch, engine=plan.engine if plan else "", port=None, uptime_s=None)
+            return _with(gone, reason=f"{launch.host} is not in the inventory any more")
+        return observe(services, launch, known, prove_token=prove_token)
+
+    return in_parallel(one, services.launches.running(host))
+
+
+def in_parallel(work: Callable[[T], R], items: Iterable[T]) -> tuple[R, ...]:
+    """Results in the order of the items."""
+    listed = list(items)
+    if not listed:
+        return ()
+    with ThreadPoolExecutor(max_workers=min(_PARALLEL, len(listed)), thread_name_prefix="servers") as pool:
+        return tuple(pool.map(work, listed))
+
+
+def _with(view: ServerView, **changes: object) -> ServerView:
+    fields = {name: getattr(view, name) for name in ServerView.__slots__}
+    return ServerView(**{**fields, **changes})

@@ -1,0 +1,42 @@
+"""Every few seconds: nothing that was decided is left undone, nothing that expired stays open."""
+
+from bot.core.domain.message import Message, Posted
+from bot.core.domain.operation import OperationState
+from bot.workflows.propose import submit
+from bot.workflows.services import Services
+
+
+def sweep(services: Services) -> None:
+    """Submit operations that are running without a run; close approvals that ran out."""
+    for operation, _, host in services.operations.in_state(OperationState.RUNNING):
+        submit(services, operation, host)
+    for operation in services.operations.expired(services.clock.now()):
+        close_card(services, operation, state="expired", by=None, detail=None)
+
+
+def close_card(services: Services, operation: str, *, state: str, by: str | None, detail: str | None) -> None:
+    """Replace an approval card by what became of it."""
+    plan = services.operations.plan(operation)
+    details = services.operations.details(operation)
+    again = {
+        "label": "Plan again",
+        "action": "run",
+        "operation": operation,
+        "extra": {"text": str(details["text"])[:1500]},
+    }
+    message = Message(
+        template="approval_closed",
+        context={
+            "state": state,
+            "verb": plan.operation,
+            "host": plan.host,
+            "config": plan.config,
+            "by": by,
+            "at": services.clock.now().isoformat(),
+            "detail": detail,
+            "again": again if state in ("expired", "stale") and details["text"] else None,
+        },
+    )
+    # posting with the card's key gives the card that is there
+    card: Posted = services.messenger.post(details["conversation"], message, key=f"{operation}:approval")
+    services.messenger.update(card, message, final=True)
