@@ -62,10 +62,13 @@ def sight_compose(artefacts: Sequence[Artefact], world: World, env_files: Sequen
 class _Project:
     """One project's services, with what interpolation reads."""
 
-    def __init__(self, folder: str, env_files: Sequence[Artefact]) -> None:
+    def __init__(self, folder: str, env_files: Sequence[Artefact], world: World) -> None:
         self.folder = folder
+        self._world = world
         self._env_files = env_files
         dotenv = next((one for one in env_files if one.path == f"{folder.rstrip('/')}/.env"), None)
+        if dotenv is None:
+            world.missing[f"{folder.rstrip('/')}/.env"] = None
         self._dotenv = dotenv
         self._values = parse_dotenv(dotenv.text, f"env file {dotenv.path}") if dotenv else {}
         self.used: list[Artefact] = []
@@ -101,6 +104,7 @@ class _Project:
         full = join_path(self.folder if self.folder.startswith("/") else None, path) or path
         file = next((one for one in self._env_files if one.path in (full, path)), None)
         if file is None:
+            self._world.missing[full] = None
             return {}
         if file not in self.used:
             self.used.append(file)
@@ -139,7 +143,7 @@ def _project(folder: str, files: Sequence[Artefact], world: World, env_files: Se
     evidence = tuple(Evidence(kind="compose", path=file.path, seen_at=file.changed_at) for file in files)
     found: list[Sighting] = []
     for name, body in services.items():
-        project = _Project(folder, env_files)
+        project = _Project(folder, env_files, world)
         found.extend(_service(name, _extended(body, services), project, world, evidence))
     return found
 

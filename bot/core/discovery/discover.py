@@ -47,6 +47,18 @@ def discover(
 
 def find_launches(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) -> list[Launch]:
     """The launches of all artefacts, not yet put together."""
+    return [launch for launch in _launches(artefacts, engines, _world(artefacts, engines)) if launch is not None]
+
+
+def find_missing(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) -> tuple[str, ...]:
+    """Files that the artefacts name and that are not among them, in the order in which they were asked for."""
+    world = _world(artefacts, engines)
+    world.seeking = True
+    _launches(artefacts, engines, world)
+    return tuple(world.missing)
+
+
+def _world(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) -> World:
     files = {
         one.path: ShellFile(one.kind, one.path, one.text) for one in artefacts if one.kind in ("script", "env_file")
     }
@@ -58,12 +70,15 @@ def find_launches(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) 
     world.read_unit = lambda path, text: sight_units(
         collect_units([Artefact(path=path, kind="unit", text=text)]), world, []
     )
+    return world
+
+
+def _launches(artefacts: Sequence[Artefact], engines: Mapping[str, Engine], world: World) -> list[Launch | None]:
     sightings = [*_sight_callers(artefacts, world), *_sight_scripts(artefacts, world)]
     for artefact in artefacts:
         if artefact.kind == "log":
             sightings.extend(sight_log(artefact, engines))
-    found = (recognise(sighting, engines) for sighting in sightings)
-    return [launch for launch in found if launch is not None]
+    return [recognise(sighting, engines) for sighting in sightings]
 
 
 def _sight_callers(artefacts: Sequence[Artefact], world: World) -> list[Sighting]:
@@ -169,7 +184,7 @@ def _candidate(group: Group, masker: Masker, now: datetime | None) -> Candidate:
                 return masker.text(render(str(value)))
         return None
 
-    argv = _argv(shown, masker)
+    argv = _argv(shown, masker, env)
     fields["argv"] = fields["model"] = _seen(shown, now)
     words = tuple((name, _env_word(name, value, origin, masker)) for name, (value, origin) in sorted(env.items()))
     for name, (_, origin) in env.items():
@@ -230,19 +245,21 @@ def _wrappers(group: Group, masker: Masker) -> tuple[str, ...]:
     return ()
 
 
-def _argv(launch: Launch, masker: Masker) -> tuple[Word, ...]:
+def _argv(launch: Launch, masker: Masker, env: Mapping[str, tuple[str, str]]) -> tuple[Word, ...]:
     secret = _secret_positions(launch)
     origin = _origin(launch)
+    # a flag that was filled in from a variable: the secret lives where that is set
+    places = {render(value): place for value, place in env.values() if len(value) > 3}
     words: list[Word] = []
     for position, word in enumerate(launch.argv):
         if position < launch.hidden:
             continue
         if position in secret and word.startswith("-"):
-            name = word.partition("=")[0]
-            words.extend([name, SecretRef(f"{origin}, {name}")])
+            name, _, value = word.partition("=")
+            words.extend([name, SecretRef(places.get(value, f"{origin}, {name}"))])
         elif position in secret or masker.is_known(word):
             flag = next((one for one in reversed(launch.argv[:position]) if one.startswith("-")), "")
-            words.append(SecretRef(f"{origin}, {flag}"))
+            words.append(SecretRef(places.get(word, f"{origin}, {flag}")))
         else:
             words.append(masker.text(word))
     return tuple(words)

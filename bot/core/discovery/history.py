@@ -17,6 +17,8 @@ _CONTEXT = re.compile(
     r"\s*(?:cd|pushd|popd|export|source|\.|conda|mamba|micromamba|deactivate|alias|unset|set|setenv|exit|logout|tmux|screen"
     r"|declare|[A-Za-z_]\w*=)"
 )
+#: lines that call a script, of interest where the scripts are still to be fetched
+_SCRIPT_CALL = re.compile(r"\S+\.(?:sh|bash|zsh|fish)(?:\s|$)|[~./]\S*/(?:run|start|serve|launch|up)[\w-]*(?:\s|$)")
 _DEFINING = re.compile(r"\s*(?:alias\s+(?:-\w\s+)*([\w.-]+)[= ]|function\s+([\w.-]+)|([\w.-]+)\s*\(\))")
 _BASH_TIME = re.compile(r"#(\d{9,11})\s*")
 _ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
@@ -139,7 +141,7 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
     fresh = Scope(user=user, home=home)
     scope = fresh.fork()
     found: list[Sighting] = []
-    kept = _worth_following(artefact, scripts)
+    kept = _worth_following(artefact, scripts, seeking=world.seeking)
     for entry in kept:
         if re.fullmatch(r"\s*(exit|logout)\s*", entry.text):
             aliases = scope.aliases
@@ -157,7 +159,7 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
     return found
 
 
-def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None) -> list[Entry]:
+def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, seeking: bool) -> list[Entry]:
     kept: list[Entry] = []
     names: set[str] = set()
     hinted = False
@@ -165,6 +167,7 @@ def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None) -> lis
         if not entry.text.strip() or len(entry.text) > _ENTRY_LIMIT:
             continue
         hit = _HINT.search(entry.text) is not None or (scripts is not None and scripts.search(entry.text) is not None)
+        hit = hit or (seeking and _SCRIPT_CALL.search(entry.text) is not None)
         defined = _DEFINING.match(entry.text)
         if defined:
             names.add(defined[1] or defined[2] or defined[3])

@@ -314,4 +314,9 @@ def merged_environment(group: Group) -> Mapping[str, tuple[str, str]]:
         for name, variable in member.sighting.env.items():
             if live is None or name in live.sighting.env:
                 env[name] = (variable.text, variable.origin)
+    for member in group.members:
+        # a file outlives the process that was started with it
+        for name, variable in member.sighting.env.items():
+            if name in env and not member.sighting.whole_environment and variable.text == env[name][0]:
+                env[name] = (variable.text, variable.origin)
     return env

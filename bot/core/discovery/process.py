@@ -62,9 +62,9 @@ def container_of_cgroup(cgroup: str | None) -> str | None:
 def _sight(artefact: Artefact, world: World) -> Sighting | None:
     if not artefact.cmdline:
         return None
-    where = f"environment of process {artefact.pid}"
+    where = f"process {artefact.pid}"
     env = {
-        name: Variable(clean(value), True, f"{where}, {name}")
+        name: Variable(clean(value), True, f"{where}, environ {name}")
         for name, value in artefact.environ.items()
         if not _SESSION.fullmatch(name)
     }

@@ -68,6 +68,10 @@ class World:
     written: dict[str, str] = field(default_factory=dict, repr=False)
     #: files that a launch was reached through
     used: set[str] = field(default_factory=set)
+    #: files that were asked for and are not there, in order
+    missing: dict[str, None] = field(default_factory=dict)
+    #: whether to follow also what can only lead to files that are missing
+    seeking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,6 +408,7 @@ class Interpreter:
                 return ShellFile("script", "", render(self.world.written[full]))
             if full in self.world.files:
                 return self.world.files[full]
+            self.world.missing[full] = None
             return None
         tail = "/" + render(path).lstrip("~./").rpartition("/")[2]
         same = [one for place, one in self.world.files.items() if place.endswith(tail)]

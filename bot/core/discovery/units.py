@@ -157,7 +157,7 @@ def sight_units(units: Sequence[Unit], world: World, env_files: Sequence[Artefac
 
 
 def _environment(
-    unit: Unit, section: str, env_files: Sequence[Artefact], *, quoting: bool = True
+    unit: Unit, section: str, env_files: Sequence[Artefact], world: World
 ) -> tuple[dict[str, Variable], list[Evidence]]:
     """Variables of a section: files beat `Environment=`, unset ones go."""
     specifiers = unit.name.specifiers()
@@ -168,7 +168,10 @@ def _environment(
     evidence: list[Evidence] = []
     for value in unit.values(section, "EnvironmentFile"):
         pattern = specifiers(value.lstrip("-"))
-        for file in _matching(pattern, env_files):
+        matching = _matching(pattern, env_files)
+        if not matching:
+            world.missing[pattern] = None
+        for file in matching:
             evidence.append(Evidence(kind=file.kind, path=file.path, seen_at=file.changed_at))
             for name, text in parse_environment_file(file.text).items():
                 env[name] = Variable(clean(text), True, f"env file {file.path}, {name}")
@@ -198,7 +201,7 @@ def _account(unit: Unit) -> tuple[str | None, str | None]:
 
 
 def _service(unit: Unit, world: World, env_files: Sequence[Artefact]) -> list[Sighting]:
-    env, evidence = _environment(unit, "Service", env_files)
+    env, evidence = _environment(unit, "Service", env_files, world)
     specifiers = unit.name.specifiers()
     user, home = _account(unit)
     folder = specifiers(unit.value("Service", "WorkingDirectory") or "").lstrip("-")
@@ -217,12 +220,7 @@ def _service(unit: Unit, world: World, env_files: Sequence[Artefact]) -> list[Si
         with contextlib.suppress(Leave):
             shell.dispatch(call)
         found.extend(replace(one, unit=unit.name.name, runner="systemd") for one in shell.launches)
-    return [_without_container_user(one) for one in found]
-
-
-def _without_container_user(sighting: Sighting) -> Sighting:
-    """`User=` of a unit is not the account inside the container that it runs."""
-    return sighting
+    return found
 
 
 def _commands(unit: Unit, env: Mapping[str, Variable]) -> list[list[str]]:
@@ -256,9 +254,9 @@ def _separate(words: list[str]) -> list[list[str]]:
 def _quadlet(unit: Unit, world: World, env_files: Sequence[Artefact]) -> list[Sighting]:
     """A podman quadlet: `x.container` becomes `x.service`."""
     specifiers = unit.name.specifiers()
-    env, evidence = _environment(unit, "Container", env_files)
+    env, evidence = _environment(unit, "Container", env_files, world)
     env |= _podman_secrets(unit)
-    service_env, _ = _environment(unit, "Service", env_files)
+    service_env, _ = _environment(unit, "Service", env_files, world)
     command = [specifiers(word) for word in split_words(unit.value("Container", "Exec") or "")]
     command = expand_command(["", *command], lambda name: service_env[name].text if name in service_env else None)[1:]
     entrypoint = unit.value("Container", "Entrypoint")
