@@ -8,7 +8,17 @@ from functools import lru_cache
 
 from bot.core.diagnosis.checks import CHECKS
 from bot.core.diagnosis.lines import LogLine
-from bot.core.diagnosis.phases import ARGUMENT_LINES, BENIGN, NOISE, UP, WARNING_LEVEL, is_later, phase_at
+from bot.core.diagnosis.phases import (
+    ALARM,
+    ARGUMENT_LINES,
+    BENIGN,
+    NOISE,
+    UP,
+    WARNING_LEVEL,
+    is_later,
+    phase_at,
+    phases_between,
+)
 from bot.core.diagnosis.rule import Rule
 from bot.core.diagnosis.tracebacks import Traceback, find_tracebacks
 from bot.core.domain.launch import Phase
@@ -21,6 +31,8 @@ MOST_MATCHES = 60
 #: a start-up error before the server came up (in the same log) was not what ended it
 STALE_PENALTY = 55
 WARNING_PENALTY = 8
+#: the same launch got at least two phases further after this line
+WENT_ON_PENALTY = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +61,8 @@ class Context:
     lower: str = ""
     starts: list[int] = field(default_factory=list)
     phases: list[Phase | None] = field(default_factory=list)
+    #: the furthest phase that the same launch reaches from each line on
+    onward: list[Phase | None] = field(default_factory=list)
     tracebacks: tuple[Traceback, ...] = ()
     argument_lines: tuple[str, ...] = ()
     benign: tuple[int, ...] = ()
@@ -112,6 +126,7 @@ def make_context(
             text = ""
         context.lower_lines.append(text)
         context.phases.append(phase)
+    context.onward = _onward(context.phases)
     context.lower = "\n".join(context.lower_lines)
     offset = 0
     for text in context.lower_lines:
@@ -120,6 +135,20 @@ def make_context(
     context.benign, context.argument_lines = tuple(benign), tuple(arguments)
     context.tracebacks = find_tracebacks(lines)
     return context
+
+
+def _onward(phases: Sequence[Phase | None]) -> list[Phase | None]:
+    onward: list[Phase | None] = []
+    furthest: Phase | None = None
+    for index in range(len(phases) - 1, -1, -1):
+        phase = phases[index]
+        following = phases[index + 1] if index + 1 < len(phases) else None
+        if phase is not None and following is not None and is_later(phase, following):
+            furthest = None
+        if phase is not None and (furthest is None or is_later(phase, furthest)):
+            furthest = phase
+        onward.append(furthest)
+    return onward[::-1]
 
 
 @lru_cache(maxsize=4096)
@@ -215,7 +244,16 @@ def _weighed(context: Context, rule: Rule, index: int, groups: dict[str, str]) -
             weight, hedged = weight - STALE_PENALTY, True
         elif WARNING_LEVEL.search(context.lower_lines[index]):
             weight, hedged = weight - WARNING_PENALTY, True
+        elif _went_on(context, index):
+            weight, hedged = weight - WENT_ON_PENALTY, True
+        elif not ALARM.search(context.lower_lines[index]):
+            hedged = True
     return Match(rule=rule, index=index, groups=groups, weight=weight, hedged=hedged)
+
+
+def _went_on(context: Context, index: int) -> bool:
+    here, onward = context.phases[index], context.onward[index]
+    return here is not None and onward is not None and phases_between(here, onward) >= 2
 
 
 def _still_counts(context: Context, rule: Rule, index: int) -> bool:

@@ -158,6 +158,18 @@ CONSEQUENCE = re.compile(
     )
 )
 
+#: Words without which a line is hardly an error.
+ALARM = re.compile(
+    r"error|exception|fail|fatal|cannot|can't|can ?not|couldn't|could not|unable|\bnot?\b|\bn't|denied|invalid"
+    r"|unsupported|"
+    r"illegal|killed|killing|abort|missing|refused|mismatch|tim(?:ed )?(?:eout|out)|exceed|\btoo\b|out of"
+    r"|unkn?own|unrecogni|"
+    r"already|less than|larger than|greater than|only support|requires?\b|must|undefined|assert|xid|fallen|oom"
+    r"|bad |corrupt|"
+    r"gated|offline|unbalanced|is dead|restart counter|too quickly|throttl|enomem|eaddrinuse|emfile|git-lfs|oid sha256|"
+    r"divisible|removed|hung|stuck|watchdog|fp8e4nv|unexpected|insufficient|-lfs|fault"
+)
+
 #: The end of a start that went through.
 UP = re.compile(r"startup complete|ready to roll|listening on")
 
@@ -184,3 +196,8 @@ def phase_at(text: str) -> Phase | None:
 def is_later(one: Phase, other: Phase) -> bool:
     """Whether `one` comes after `other` in a start."""
     return _ORDER.index(one) > _ORDER.index(other)
+
+
+def phases_between(one: Phase, other: Phase) -> int:
+    """How many phases `other` is after `one`."""
+    return _ORDER.index(other) - _ORDER.index(one)

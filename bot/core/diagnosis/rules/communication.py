@@ -36,8 +36,9 @@ RULES: tuple[Rule, ...] = (
         r"|ncclcommin?it\w+.{0,60}(?:fail|error)|nccl failure",
         never=r"error while creating shared memory|/dev/shm|ibv_reg_mr|watchdog caught|out of memory"
         r"|cannot allocate memory|uncorrectable|fallen off",
+        sure=False,
         cause="Setting up collective communication failed with an error.",
-        alternatives=("hang_watchdog", "shm_too_small"),
+        alternatives=("shm_too_small", "hang_watchdog", "nccl_memlock_enomem"),
     ),
     Rule(
         kind="nccl_comm",

@@ -30,8 +30,8 @@ RULES: tuple[Rule, ...] = (
         r"|not available|cannot|unsupported|not implemented|is only)|"
         r"(?:fa3|flashmla|flashattention[- ]?[v23]*|flashattention|trtllm_m[lh]a|fa4) (?:is "
         r"|are )?(?:backend )?(?:requires|only supported|is only|not supported|only supports|does not support"
-        r"|doesn't support)|"
-        r"attention sinks?.{0,40}not support|can ?not import fa[34]"
+        r"|doesn't support)|attention sinks?.{0,40}not support|(?:requires?|only supports?|must use"
+        r"|needs) .{0,80}\b(?:attention|attn)[_ ]backend|can ?not import fa[34]"
         r"|only (?:the )?\w+ (?:attention )?backend(?:s)? (?:is|are) supported|"
         r"only (?:support|supports) (?:the )?(?:triton|flashinfer|fa3|trtllm_mha|flashmla)\b.{0,30}backend",
         not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend",
@@ -57,8 +57,8 @@ RULES: tuple[Rule, ...] = (
         weight=96,
         pattern=r"python\.h: no such file|fatal error: (?P<header>[\w./]+\.(?:h|hpp|cuh)): no such file|"
         r"no such file or directory: ['\"]?(?:/\S+/)?(?:bin/)?(?P<tool>nvcc|ninja|gcc|cc|c\+\+|g\+\+|clang|ptxas"
-        r"|cicc)['\"]?|"
-        r"failed to find c compiler|ninja is required to load|cuda_home environment variable is not set"
+        r"|cicc)['\"]?|failed to find c compiler|no working c\+\+ compiler|invalidcxxcompiler"
+        r"|ninja is required to load|cuda_home environment variable is not set"
         r"|unsupported gnu version|nvcc fatal|"
         r"cannot find -l(?:cuda|cudart|python|stdc)|ninja exited with status|ninja: build stopped"
         r"|ninja: (?:command )?not found|"
@@ -79,6 +79,7 @@ RULES: tuple[Rule, ...] = (
         pattern=r"could not find nvcc|nvcc not found|cuda (?:toolkit|compiler) (?:is )?(?:not found|required"
         r"|missing)|unsupported gpu architecture 'compute_|"
         r"is not defined for option 'gpu-(?:name|architecture)'|failed: \[code=|^failed: .*\.o\b",
+        sure=False,
         never=r"cuda compilation tools, release",
         cause="A kernel has to be compiled at start, and the CUDA compiler is missing or too old for this GPU.",
         alternatives=("version_mismatch_kernel", "gpu_arch_unsupported"),
@@ -259,16 +260,26 @@ RULES: tuple[Rule, ...] = (
         weight=93,
         pattern=r"undefined symbol: (?P<symbol>\S+)|_opnamespace' '\S+' object has no attribute"
         r"|does not match flashinfer version|flashinfer-cubin version|"
-        rf"(?:{KERNEL_PACKAGES}).{{0,60}}(?:is installed with version|minimum required version"
-        rf"|which is less than|version mismatch|version .*(?:required|does not match|incompatible))|"
+        rf"(?:{KERNEL_PACKAGES}).{{0,60}}(?:is installed with version|which is less than|version mismatch"
+        rf"|version .*(?:required|does not match|incompatible))|"
         rf"cannot import name '\S+' from '(?:{KERNEL_PACKAGES})|module '(?:{KERNEL_PACKAGES})\S*' has no attribute|"
-        r"no module named 'common_ops'|could not load any common_ops|module was compiled against abi|"
+        r"no module named 'common_ops'|module was compiled against abi|"
         r"could not run '\w+::|no such operator (?:sgl_kernel|_c|vllm|flashinfer|_moe_c)::"
         r"|schema .*(?:sgl_kernel|_c|vllm)::",
         never=r"packagenotfounderror|: cannot open shared object file|undefined symbol: _*(?:nvjitlink|cublas"
         r"|cusparse|cudnn|nvrtc)",
         cause="A kernel package does not fit the engine, torch or CUDA that are installed beside it.",
         alternatives=("version_mismatch_cuda", "python_env"),
+    ),
+    Rule(
+        kind="version_mismatch_kernel",
+        weight=82,
+        pattern=r"could not load any common_ops|with minimum required version \S+ is not installed",
+        never=r"packagenotfounderror|: cannot open shared object file",
+        sure=False,
+        cause="A kernel package is not there in the version or build that the engine asks for; why it did not "
+        "load is not in these lines.",
+        alternatives=("missing_shared_library", "python_env", "version_mismatch_cuda"),
     ),
     Rule(
         kind="version_mismatch_kernel",
@@ -301,7 +312,8 @@ RULES: tuple[Rule, ...] = (
         r"|<|version|from source)|"
         r"transformers ?(?:>=|==|<|<=|!=) ?[\d.]+ ?(?:is )?(?:required|needed)"
         r"|is required for a normal functioning of this module|"
-        r"untagged enum|all_special_tokens_extended|tokenizersbackend|transformers version"
+        r"untagged enum|all_special_tokens_extended|class tokenizersbackend|transformers version (?:is )?(?:too"
+        r"|mismatch|\S+ (?:is )?(?:too|not|required))"
         r"|no module named 'transformers\.|"
         r"installed transformers|pip install (?:-u|--upgrade) transformers",
         cause="The installed transformers is too old or too new for this model or engine version.",

@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="spec_config",
         weight=96,
-        pattern=r"^(?:\S* )?(?:assertionerror|typeerror|valueerror)\b",
+        pattern=r"(?:^|\] |\) )(?:\S* )?(?:assertionerror|typeerror|valueerror)\b",
         near=r"_handle_speculative|handle_spec_|check_spec|speculative_eagle_topk|speculative_num_steps"
         r"|speculative_num_draft_tokens|"
         r"__post_init__.*speculat|speculativeconfig|in _verify_and_get_draft",
@@ -191,6 +191,7 @@ RULES: tuple[Rule, ...] = (
         r"|mtp)[\w.]*['\"]?$",
         near=DRAFT_FRAMES,
         not_argv=r"--load-format",
+        sure=False,
         cause="The draft checkpoint's tensors are not those that its class expects: it is another kind of draft, "
         "or not for this target.",
     ),
@@ -309,7 +310,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="feature_conflict",
         weight=44,
-        pattern=r"^(?:\S* ?)?assertionerror$|validation error for \w*config|^(?:\S* ?)?assertionerror: ",
+        pattern=r"(?:^|\] |\) )(?:exception: )?assertionerror(?:$|: )|validation error for \w*config",
         near=r"sglang/srt|vllm/|server_args|arg_utils|validation error",
         not_near=r"speculat|draft|lora",
         sure=False,

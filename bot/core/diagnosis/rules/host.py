@@ -8,8 +8,7 @@ RULES: tuple[Rule, ...] = (
         weight=90,
         pattern=r"failed to initialize cuda|no cuda gpus are available|no cuda-capable device"
         r"|torch not compiled with cuda|"
-        r"cuda (?:is|was) not available|no gpu detected|cuda unknown error|failed to infer device type"
-        r"|cuda driver initialization failed|"
+        r"cuda (?:is|was) not available|no gpu detected|cuda unknown error|cuda driver initialization failed|"
         r"no (?:usable|compatible) gpu found|no accelerator \(|could not select device driver"
         r"|nvidia-smi: (?:command )?not found|nvml: driver not loaded|"
         r"driver not loaded|couldn't communicate with the nvidia driver|system not yet initialized"
@@ -31,7 +30,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="cuda_unavailable",
         weight=72,
-        pattern=r"no devices were found|invalid device: cuda|invalid device ordinal",
+        pattern=r"no devices were found|failed to infer device type|invalid device: cuda|invalid device ordinal",
         sure=False,
         never=r"unrecognized arguments|permission denied|unhandled",
         cause="No GPU is visible to this process.",

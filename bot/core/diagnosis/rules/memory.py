@@ -384,7 +384,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="gpu_oom_weights",
         weight=91,
-        pattern=r"unable to allocate (?P<buffer>\S+) buffer|alloc_tensor_range: failed to allocate|"
+        pattern=r"unable to allocate (?P<buffer>\S+) buffer|"
         r"error loading model: (?:unable|failed) to allocate|error loading model: .*out of memory",
         cause="The weights that should go onto the GPU do not fit there.",
         fix="Offload fewer layers (-ngl), use a smaller quantisation, or spread over more GPUs.",
@@ -408,7 +408,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="gpu_oom_weights",
         weight=66,
-        pattern=r"cudamalloc failed: out of memory",
+        pattern=r"cudamalloc failed: out of memory|alloc_tensor_range: failed to allocate",
         sure=False,
         never=r"kv (?:self )?size|kv cache|kv buffer|compute buffer|gallocr",
         alternatives=("gpu_oom_kv_pool", "gpu_oom_compute_buffer"),

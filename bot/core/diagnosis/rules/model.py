@@ -224,7 +224,8 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"chat_template is not set|chat template functions|default chat template is no longer allowed"
         r"|chat[-_ ]?template.{0,80}(?:not found|does not exist|"
-        r"not supported|failed|invalid|missing|unsupported|looks like a file path|could not be|error)"
+        r"not supported|failed|invalid|missing|unsupported|looks like a file path|path-like|doesn't exist"
+        r"|could not be|error)"
         r"|(?:failed to|error) (?:parse|load|render|apply)\w*.{0,40}chat[-_ ]?template|"
         r"can't load tokenizer for|couldn't instantiate the backend tokenizer|tokenizer class \S+ does not exist"
         r"|unable to load vocabulary|"
