@@ -82,9 +82,9 @@ def _furnish(host: PracticeHost, own: dict[str, Any]) -> None:
     for file, size in own.get("gguf", {}).items():
         models.write_gguf(_inside(host, file), size["gib"], size["tok_s"])
     for folder, engines in own.get("environments", {}).items():
-        make_environment(_inside(host, folder), engines)
+        make_environment(_inside(host, folder), engines, host.shell.variables())
     if "llama_server" in own:
-        write_llama_server(_inside(host, own["llama_server"]))
+        write_llama_server(_inside(host, own["llama_server"]), host.shell.variables())
     host.miss_library(own.get("missing_library"))
     if "training" in own:
         job = own["training"]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import paramiko
 
-from bot.practice.hosts.shell import Shell, processes
+from bot.practice.hosts.shell import Shell, leftovers, processes
 from bot.practice.hosts.sshd import SshServer, make_key
 from bot.practice.hosts.tools import write_tools
 
@@ -85,15 +85,18 @@ class PracticeHost:
         if self._server is not None:
             self._server.close()
         for _ in range(3):
-            for pid in processes(self.shell.mark):
+            for pid in self._own():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             for job in self._training:
                 job.wait()
             self._training = []
-            if not processes(self.shell.mark):
+            if not self._own():
                 return
             time.sleep(0.05)
+
+    def _own(self) -> list[int]:
+        return sorted({*processes(self.shell.mark), *leftovers(self.shell.root)})
 
     @property
     def port(self) -> int:
@@ -177,7 +180,7 @@ class PracticeHost:
             start_new_session=True,
         )
         self._training.append(job)
-        holding = {"pid": job.pid, "name": "python", "gpus": {str(g): mib_each for g in gpus}}
+        holding = {"pid": job.pid, "name": "python", "busy": True, "gpus": {str(g): mib_each for g in gpus}}
         (self.shell.state / f"gpu/{job.pid}.json").write_text(json.dumps(holding), encoding="utf-8")
         return job.pid
 

@@ -52,6 +52,12 @@ class Shell:
             "LANG": "C.UTF-8",
             "PATH": f"{self.state}/bin:/usr/bin:/bin",
             "XDG_RUNTIME_DIR": f"{self.root}/run/user/1000",
+            **self.variables(),
+        }
+
+    def variables(self) -> dict[str, str]:
+        """What every process of the practice host carries."""
+        return {
             "PRACTICE_HOST": self.mark,
             "PRACTICE_NAME": self.name,
             "PRACTICE_ROOT": str(self.state),
@@ -127,6 +133,18 @@ def processes(mark: str) -> list[int]:
     wanted = mark.encode()
     entries = (int(e.name) for e in Path("/proc").iterdir() if e.name.isdigit())
     return [pid for pid in entries if _variables(pid).get(b"PRACTICE_HOST") == wanted]
+
+
+def leftovers(root: Path) -> list[int]:
+    """Processes that were started from a practice host's folder and have lost their mark."""
+    prefix = os.fsencode(root) + b"/"
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if (entry / "cmdline").read_bytes().startswith(prefix):
+                    found.append(int(entry.name))
+    return found
 
 
 def _variables(pid: int) -> dict[bytes, bytes]:

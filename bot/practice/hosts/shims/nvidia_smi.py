@@ -42,7 +42,7 @@ def cards() -> list[JsonObject]:
     shown = []
     for card in content["gpus"]:
         used = sum(h["gpus"].get(str(card["index"]), 0) for h in held)
-        busy = card.get("busy", False) and used > 0
+        busy = any(h.get("busy") and str(card["index"]) in h["gpus"] for h in held)
         total = card["memory_mib"]
         shown.append(
             {
