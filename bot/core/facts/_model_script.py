@@ -27,8 +27,13 @@ def hub(name):
 if not os.path.exists(path) and re.fullmatch(r"[\w.-]+/[\w.-]+", asked):
     out["source"] = "hub"
     path = hub(asked) or path
-if not os.path.exists(path):
-    print(json.dumps(out)); sys.exit(0)
+try:
+    os.stat(path)
+except PermissionError as e:
+    sys.exit("%s: permission denied for this login" % path)
+except OSError:
+    print(json.dumps(out))
+    sys.exit(0)
 out.update(exists=True, path=os.path.realpath(path))
 single = os.path.isfile(path)
 folder = os.path.dirname(path) if single else path

@@ -22,7 +22,7 @@ Probe = Callable[..., HostFacts]
 
 NVIDIA_SMI = """#!/bin/sh
 case $1 in
---query-gpu=index,uuid*) 
+--query-gpu=index,uuid*)
   echo "0, GPU-a, 49140, 20000, 29000, 5, 40, 20.1, 300, 210, 2100, P8, 580.1, NVIDIA RTX A6000" ;;
 --query-gpu=index,compute_cap) echo "0, 8.6" ;;
 --query-gpu=*) echo 'Field "x" is not a valid field to query.'; exit 2 ;;
