@@ -41,6 +41,11 @@ def probe_context(facts: Sequence[Fact[Any]], target: ProbeTarget, nonce: str) -
     }
 
 
+def probe_limit_s(facts: Sequence[Fact[Any]], target: ProbeTarget) -> float:
+    """Seconds after which the script ends by itself: its slowest fact's limit and a little."""
+    return float(max((fact.timeout_s for fact in facts if fact.snippet(target)), default=1) + 5)
+
+
 def probe_command(script: str, *, timeout_s: float) -> ShellCommand:
     """The rendered script as a command. It goes over stdin, as the account's own shell need not be a POSIX one."""
     return ShellCommand(text="sh -s", stdin=script.encode(), timeout_s=timeout_s, output_limit_bytes=8_000_000)

@@ -68,6 +68,8 @@ def parse(output: str) -> Reading[SharedLibraries]:
         read: dict[str, list[str]] = json.loads(output)
     except ValueError:
         return Unknown("the look at the shared libraries was cut short")
+    if not read:
+        return Unknown("none of the engine's packages has native libraries there")
     families: dict[str, list[str]] = {}
     for file in read:
         families.setdefault(re.sub(r"\d+", "#", file.rsplit("/", 1)[-1]) + file.rsplit("/", 1)[0], []).append(file)
