@@ -177,8 +177,8 @@ def test_memory_budget_means_another_thing_for_each_engine() -> None:
 
 def test_groups_of_flags_that_people_ask_about() -> None:
     expected = {
-        SGLANG: "speculative-num-steps speculative, mem-fraction-static memory, context-length memory, tp-size parallelism, "
-        "attention-backend kernels, disable-cuda-graph kernels, port serving",
+        SGLANG: "speculative-num-steps speculative, mem-fraction-static memory, context-length memory, "
+        "tp-size parallelism, attention-backend kernels, disable-cuda-graph kernels, port serving",
         VLLM: "speculative-config.method speculative, gpu-memory-utilization memory, max-model-len memory, "
         "tensor-parallel-size parallelism, enforce-eager kernels, api-key serving, quantization model",
         LLAMA: "model-draft speculative, spec-type speculative, ctx-size memory, n-gpu-layers memory, "
