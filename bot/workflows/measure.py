@@ -139,7 +139,7 @@ def _follower(on_progress: Callable[[Progress], None], cancelled: Callable[[], b
 
     def follow(chunks: Iterator[bytes]) -> Mapping[str, Any]:
         stray: list[str] = []
-        for line in _lines(chunks):
+        for line in lines_of(chunks):
             if cancelled():
                 raise MeasurementCancelledError("the measurement was cancelled", remedy="say `bench` to start another")
             record = load_script.parse_line(line)
@@ -159,7 +159,7 @@ def _follower(on_progress: Callable[[Progress], None], cancelled: Callable[[], b
     return follow
 
 
-def _lines(chunks: Iterator[bytes]) -> Iterator[str]:
+def lines_of(chunks: Iterator[bytes]) -> Iterator[str]:
     """Whole lines of text out of chunks of bytes."""
     decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
     for chunk in chunks:

@@ -43,9 +43,7 @@ def tokenizer() -> Tokenizer:
     )
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY - len(SPECIAL), initial_alphabet=alphabet, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY - len(SPECIAL), initial_alphabet=alphabet, show_progress=False)
     made.train_from_iterator(list(topics.topics.values()), trainer)
     made.add_special_tokens([AddedToken(s, special=True, normalized=False) for s in SPECIAL])
     return made
@@ -54,7 +52,9 @@ def tokenizer() -> Tokenizer:
 # ---- Hugging Face layout --------------------------------------------------------------------------------------------
 
 
-def write_hf(folder: Path, *, hidden: int = 64, layers: int = 2, heads: int = 4, kv_heads: int = 2, seed: int = 0) -> None:
+def write_hf(
+    folder: Path, *, hidden: int = 64, layers: int = 2, heads: int = 4, kv_heads: int = 2, seed: int = 0
+) -> None:
     """A random Qwen3. Larger `hidden` and `layers` make it slower."""
     from safetensors.numpy import save_file
 
@@ -102,7 +102,10 @@ def write_hf(folder: Path, *, hidden: int = 64, layers: int = 2, heads: int = 4,
     def some(*shape: int) -> Any:
         return (rng.standard_normal(shape) * 0.05).astype(np.float32)
 
-    weights: Weights = {"model.embed_tokens.weight": some(VOCABULARY, hidden), "lm_head.weight": some(VOCABULARY, hidden)}
+    weights: Weights = {
+        "model.embed_tokens.weight": some(VOCABULARY, hidden),
+        "lm_head.weight": some(VOCABULARY, hidden),
+    }
     weights["model.norm.weight"] = np.ones(hidden, np.float32)
     weights["lm_head.weight"][list(ids.values())] = 0
     for i in range(layers):
@@ -158,7 +161,9 @@ class Bigrams:
 class GgufMaker:
     """Writes llama and mimo2 (with one MTP layer) models that share vocabulary and bigrams."""
 
-    def __init__(self, *, hidden: int = 256, heads: int = 8, kv_heads: int = 4, ffn: int = 512, context: int = 4096) -> None:
+    def __init__(
+        self, *, hidden: int = 256, heads: int = 8, kv_heads: int = 4, ffn: int = 512, context: int = 4096
+    ) -> None:
         self.hidden, self.heads, self.kv_heads, self.ffn, self.context = hidden, heads, kv_heads, ffn, context
         self.head = hidden // heads
         self.tokenizer = tokenizer()
