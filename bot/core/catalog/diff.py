@@ -13,7 +13,9 @@ _ORDER = ("model", "speculative", "parallelism", "memory", "kernels", "serving",
 def diff(old: Revision, new: Revision, engines: Mapping[str, Engine]) -> tuple[DiffLine, ...]:
     """What `new` changes, grouped in reading order. Different engines are compared by neutral settings first."""
     lines = [*_identity(old, new), *_flags(old, new, engines), *_environment(old, new), *_surroundings(old, new)]
-    return tuple(sorted(lines, key=lambda line: (_ORDER.index(line.group) if line.group in _ORDER else len(_ORDER), line.name)))
+    return tuple(
+        sorted(lines, key=lambda line: (_ORDER.index(line.group) if line.group in _ORDER else len(_ORDER), line.name))
+    )
 
 
 def _line(group: str, name: str, old: str | None, new: str | None) -> Iterator[DiffLine]:
@@ -68,7 +70,9 @@ def _across(one: CommandLine, two: CommandLine, before: Engine, after: Engine) -
     for engine, line, is_old in ((before, one, True), (after, two, False)):
         for flag, value in sorted(line.flags.items()):
             if not engine.flags_to_overrides({flag: value}):
-                yield from _line(engine.group(flag), flag, _text(value) if is_old else None, None if is_old else _text(value))
+                yield from _line(
+                    engine.group(flag), flag, _text(value) if is_old else None, None if is_old else _text(value)
+                )
 
 
 def _group(name: str, before: Engine, after: Engine, one: CommandLine, two: CommandLine) -> str:

@@ -27,7 +27,9 @@ def catalog_from_yaml_data(data: Any) -> tuple[Catalog, Inventory]:
     configs = _configs(data.get("configs") or [], faults)
     faults += [f"unknown key `{k}`" for k in data if k not in ("hosts", "configs")]
     if faults:
-        raise BadInputError("catalog file: " + "; ".join(faults), remedy="correct the file; `relaunch catalog export` shows the shape")
+        raise BadInputError(
+            "catalog file: " + "; ".join(faults), remedy="correct the file; `relaunch catalog export` shows the shape"
+        )
     return Catalog(configs=configs), Inventory(hosts=hosts)
 
 
@@ -60,7 +62,9 @@ def _configs(data: Any, faults: list[str]) -> dict[str, LaunchConfig]:
     result: dict[str, LaunchConfig] = {}
     for place, fields in enumerate(data if isinstance(data, list) else []):
         where = f"config {fields.get('name') or place + 1}" if isinstance(fields, Mapping) else f"config {place + 1}"
-        missing = [k for k in ("name", "model", "engine", "command") if not isinstance(fields, Mapping) or not fields.get(k)]
+        missing = [
+            k for k in ("name", "model", "engine", "command") if not isinstance(fields, Mapping) or not fields.get(k)
+        ]
         if missing:
             faults.append(f"{where}: no {', '.join(missing)}")
             continue
@@ -158,7 +162,11 @@ def _config_data(config: LaunchConfig) -> dict[str, Any]:
     revision = config.latest
     fields: dict[str, Any] = {"name": config.name, "model": revision.model, "engine": revision.engine}
     measured = config.measured
-    numbers = {"decode_tok_s": measured.decode_tok_s, "accept_length": measured.accept_length, "ttft_ms": measured.ttft_ms} if measured else {}
+    numbers = (
+        {"decode_tok_s": measured.decode_tok_s, "accept_length": measured.accept_length, "ttft_ms": measured.ttft_ms}
+        if measured
+        else {}
+    )
     optional = {
         "host": config.host, "aliases": list(config.aliases), "env": {k: str(v) for k, v in revision.env}, "cwd": revision.cwd,
         "user": revision.user, "wrappers": list(revision.wrappers), "measured": {k: v for k, v in numbers.items() if v is not None},

@@ -118,9 +118,7 @@ def _whole_names(command: Command, index: CatalogIndex, ids: Ids) -> Ids:
     return frozenset.intersection(*found) if found else frozenset()
 
 
-def _by_thread(
-    command: Command, index: CatalogIndex, ids: Ids, context: ThreadContext, reasons: list[Reason]
-) -> Ids:
+def _by_thread(command: Command, index: CatalogIndex, ids: Ids, context: ThreadContext, reasons: list[Reason]) -> Ids:
     """Prefer the thread's own config, else its model and host, unless another host was said."""
     own = index.numbers.get(context.config or "")
     if own is None or (command.host is not None and command.host != context.host):

@@ -7,11 +7,15 @@ from bot.core.language import lexicon as lex
 from bot.core.language.speech import Act
 
 _WEAK_STOP = frozenset("end close drop remove cut clear free quit drain murder".split())
-_WEAK_START = frozenset("get have put set bring kick turn switch power light crank warm open execute begin prepare fetch pull roll spin fire stand wake take give".split())
+_WEAK_START = frozenset(
+    "get have put set bring kick turn switch power light crank warm open execute begin prepare fetch pull roll spin fire stand wake take give".split()
+)
 _RUN_NOUNS = re.compile(
     r"\b(?:bench(?:mark)?s?|load ?test|stress ?test|speed ?test|perf(?:ormance)? ?test|throughput test|health ?-?check|healthcheck|scan|discovery|comparison|diff|report|checks?|measurement|status|test|tests)\b"
 )
-_CANCEL_NOUNS = frozenset("benchmark bench launch start restart scan test measurement operation deploy deployment rollout countdown approval request plan process that".split())
+_CANCEL_NOUNS = frozenset(
+    "benchmark bench launch start restart scan test measurement operation deploy deployment rollout countdown approval request plan process that".split()
+)
 
 
 _DONE = {
@@ -28,14 +32,26 @@ _IDIOMS = {
 
 
 def idiom(act: Act) -> bool:
-    """"stop worrying", "stop by", "run out of memory": the verb does not take a server."""
+    """ "stop worrying", "stop by", "run out of memory": the verb does not take a server."""
     words = act.clause.words[act.at + 1 :]
     if not words or act.kind == "desire":
         return False
     if words[0] in _IDIOMS.get(act.verb, ()):
         return True
-    gerund = words[0].endswith("ing") and words[0] not in ("everything", "anything", "running", "serving", "something", "nothing", "training")
-    return gerund and act.verb in ("stop", "start", "quit", "end", "begin", "keep", "resume") and not act.clause.tokens[act.at + 1].role
+    gerund = words[0].endswith("ing") and words[0] not in (
+        "everything",
+        "anything",
+        "running",
+        "serving",
+        "something",
+        "nothing",
+        "training",
+    )
+    return (
+        gerund
+        and act.verb in ("stop", "start", "quit", "end", "begin", "keep", "resume")
+        and not act.clause.tokens[act.at + 1].role
+    )
 
 
 def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread: bool) -> Intent | None:
@@ -44,18 +60,31 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
     verb, text = act.verb, " ".join(act.clause.words[act.at + 1 :])
     if act.kind == "desire":
         return _desired(act)
-    if verb in lex.CANCEL_VERBS or (verb == "forget" and words[:1] in (["it"], ["that"], ["about"], ["the"])) or (verb == "drop" and words[:1] in (["it"], ["that"]) and not overrides):
+    if (
+        verb in lex.CANCEL_VERBS
+        or (verb == "forget" and words[:1] in (["it"], ["that"], ["about"], ["the"]))
+        or (verb == "drop" and words[:1] in (["it"], ["that"]) and not overrides)
+    ):
         return Intent.CANCEL
     particle = _particle(verb, words)
+    if verb == "go" and words[:1] == ["with"] and (overrides or target):
+        return Intent.CHANGE
     if overrides and not own_target and verb in _SETTING_VERBS:
         return Intent.CHANGE
     if verb in lex.RESTART_VERBS:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
-    if verb in ("make", "do", "perform", "give") and (done := re.match(r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b", text)):
+    if verb in ("make", "do", "perform", "give") and (
+        done := re.match(
+            r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b",
+            text,
+        )
+    ):
         return _DONE[done.group(1)]
     if verb == "try" and re.match(r"(?:it |that |this )?(?:again|once more|one more time|another time)\b", text):
         return Intent.RESTART
-    if verb in ("give", "do") and re.search(r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text):
+    if verb in ("give", "do") and re.search(
+        r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text
+    ):
         return Intent.RESTART
     if verb == "kick" and not particle:
         return Intent.RESTART
@@ -66,27 +95,53 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
     if particle == "down" and verb in lex.PARTICLE_STOP | lex.STOP_VERBS | {"put"}:
         return Intent.STOP
     if verb in lex.STOP_VERBS and (verb not in _WEAK_STOP or (target and not overrides)):
-        return Intent.CANCEL if words and set(words) & _CANCEL_NOUNS and set(words) <= _CANCEL_NOUNS | lex.FILLERS and "everything" not in words and not target else Intent.STOP
+        return (
+            Intent.CANCEL
+            if words
+            and set(words) & _CANCEL_NOUNS
+            and set(words) <= _CANCEL_NOUNS | lex.FILLERS
+            and "everything" not in words
+            and not target
+            else Intent.STOP
+        )
     if verb in lex.START_VERBS | lex.PARTICLE_START and _starts(verb, words, text, particle, target):
-        if thread and overrides and not target and verb in ("run", "start", "launch", "serve", "use", "load", "deploy", "get", "bring"):
+        if (
+            thread
+            and overrides
+            and not target
+            and verb in ("run", "start", "launch", "serve", "use", "load", "deploy", "get", "bring")
+        ):
             return Intent.CHANGE
         return Intent.START
-    if (verb in lex.CHANGE_VERBS or verb in _WEAK_START) and (overrides or (target and verb in ("use", "try", "apply"))):
+    if (verb in lex.CHANGE_VERBS or verb in _WEAK_START) and (
+        overrides or (target and verb in ("use", "try", "apply"))
+    ):
         return Intent.CHANGE
     return None
 
 
-_SETTING_VERBS = frozenset("turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up increase decrease remove".split())
+_SETTING_VERBS = frozenset(
+    "turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up increase decrease remove".split()
+)
 
 
 def _particle(verb: str, words: list[str]) -> str:
-    """"up" or "down" for the particle that goes with the verb, or ""."""
+    """ "up" or "down" for the particle that goes with the verb, or ""."""
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
-        if word in lex.PARTICLES_DOWN and not (word == "down" and following in ("to", "from")) or (word == "down" and verb in ("take", "bring", "shut")):
+        if (
+            word in lex.PARTICLES_DOWN
+            and not (word == "down" and following in ("to", "from"))
+            or (word == "down" and verb in ("take", "bring", "shut"))
+        ):
             return "down"
         if word in lex.PARTICLES_UP:
-            if word == "on" and at and following and following not in ("on", "please", "again", "at", "with", "now", "and"):
+            if (
+                word == "on"
+                and at
+                and following
+                and following not in ("on", "please", "again", "at", "with", "now", "and")
+            ):
                 continue
             if word == "up" and following in ("to",) or (word == "back" and following == "to"):
                 continue
@@ -104,11 +159,19 @@ def _switches(verb: str, words: list[str], particle: str) -> bool:
         return True
     if verb in ("switch", "flip") and particle == "down":
         return False
-    return bool({"to", "with", "for", "over", "by", "from", "onto", "into", "back"} & set(words)) or verb in ("switch", "swap", "flip") and bool(words)
+    return (
+        bool({"to", "with", "for", "over", "by", "from", "onto", "into", "back"} & set(words))
+        or verb in ("switch", "swap", "flip")
+        and bool(words)
+    )
 
 
 def _starts(verb: str, words: list[str], text: str, particle: str, target: bool) -> bool:
-    if _RUN_NOUNS.search(text) and re.match(r"(?:(?:a|an|the|another|quick|new|some|full|short|me|us|on|single|stream|decode|proper|small) )*" + _RUN_NOUNS.pattern.lstrip(r"\b"), text):
+    if _RUN_NOUNS.search(text) and re.match(
+        r"(?:(?:a|an|the|another|quick|new|some|full|short|me|us|on|single|stream|decode|proper|small) )*"
+        + _RUN_NOUNS.pattern.lstrip(r"\b"),
+        text,
+    ):
         return False
     if verb in _WEAK_START:
         if set(words) & _READ_NOUNS - {"status", "info", "when", "whether", "if", "who"}:
@@ -125,7 +188,7 @@ _READ_NOUNS = frozenset(
 
 
 def _desired(act: Act) -> Intent | None:
-    """"i would like X running on Y": by the participle, or by the place."""
+    """ "i would like X running on Y": by the participle, or by the place."""
     words = act.clause.words[act.at :]
     if set(words) & _READ_NOUNS:
         return None

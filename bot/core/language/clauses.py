@@ -12,13 +12,14 @@ _CONTRAST = frozenset("but though although however except".split())
 _WITH_SUBJECT = frozenset("since as so cause that for and or when where".split())
 _PRONOUNS = frozenset("i we it they he she you there someone somebody people users everyone".split())
 _VERBS = (
-    lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.SWITCH_VERBS | lex.READ_VERBS
-) | lex.SAVE_VERBS | frozenset("use try make cancel post send run set change please can could".split())
+    (lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.SWITCH_VERBS | lex.READ_VERBS)
+    | lex.SAVE_VERBS
+    | frozenset("use try make cancel post send run set change please can could".split())
+)
 #: verbs that are nouns as often: after "and" they open a request only with an object behind them
 _NOUNY = frozenset(
     "load host process run test tests report status log logs launch profile watch cut call name pin tag note set use "
-    "count print view record question label mark drop put power clear free close end store get have light roll open stream"
-    .split()
+    "count print view record question label mark drop put power clear free close end store get have light roll open stream".split()
 )
 
 
@@ -116,23 +117,23 @@ def _finite(word: str) -> bool:
 
 
 def _part_of_question(current: list[Token]) -> bool:
-    """"when did we", "what can i", "should we", "if it": the pronoun is the subject of what is there."""
+    """ "when did we", "what can i", "should we", "if it": the pronoun is the subject of what is there."""
     last = current[-1].text
     return (
         last in lex.COPULA
         or last in lex.HYPOTHETICAL
         or last in ("can", "do", "did", "does", "will", "that", "what", "which", "if", "when", "whether", "why", "how")
         or last in ("until", "once", "after", "before", "while", "because", "since", "as", "so", "than", "like", "or")
-        or last in ("and", "us", "not", "where", "who", "unless", "whenever", "config", "one")
+        or last in ("everything", "anything", "all", "whatever", "stuff", "things", "and", "us", "not", "where", "who", "unless", "whenever", "config", "one")
         or (last in ("let", "make", "have", "get", "stop", "start", "restart", "kill", "bring", "take", "with"))
     )
 
 
 def _last_time(word: str, after: str, current: list[Token]) -> bool:
-    """"same as before", "what we had before the upgrade", "after that": the word looks back, it sets no condition."""
+    """ "same as before", "what we had before the upgrade", "after that": the word looks back, it sets no condition."""
     if word in ("before", "after"):
         before = {t.text for t in current}
-        return bool(before & {"same", "had", "as", "like", "ran", "from", "used", "config", "setup", "what", "day", "the"}) and (
-            not after or after not in _PRONOUNS
-        )
+        return bool(
+            before & {"same", "had", "as", "like", "ran", "from", "used", "config", "setup", "what", "day", "the"}
+        ) and (not after or after not in _PRONOUNS)
     return False

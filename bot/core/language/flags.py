@@ -23,7 +23,9 @@ UNSAFE_ENVIRONMENT = re.compile(
     r"|HF_ENDPOINT|PIP_\w+|UV_\w+|EDITOR|PAGER|VISUAL|TERMINFO\w*"
 )
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?|ACCESS_KEY\w*|PRIVATE_KEY)(?:$|_)|_KEY$")
+_SECRET = re.compile(
+    r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?|ACCESS_KEY\w*|PRIVATE_KEY)(?:$|_)|_KEY$"
+)
 
 
 @dataclass(slots=True)
@@ -44,7 +46,11 @@ def read(tokens: list[Token], engines: Mapping[str, Engine], settings: Settings,
         token = tokens[at]
         if token.kind == "env" and not token.role:
             _environment(token, settings, pasted)
-        elif token.kind == "flag" and not token.role and not (logs and re.fullmatch(r"-(?:n|f|\d+)|--(?:tail|lines|follow)", token.text)):
+        elif (
+            token.kind == "flag"
+            and not token.role
+            and not (logs and re.fullmatch(r"-(?:n|f|\d+)|--(?:tail|lines|follow)", token.text))
+        ):
             at += _flag(tokens, at, engines, settings, pasted)
             continue
         at += 1
@@ -68,9 +74,7 @@ def _environment(token: Token, settings: Settings, pasted: Pasted) -> None:
         settings.values["env"] = environment | {name: value}
 
 
-def _flag(
-    tokens: list[Token], at: int, engines: Mapping[str, Engine], settings: Settings, pasted: Pasted
-) -> int:
+def _flag(tokens: list[Token], at: int, engines: Mapping[str, Engine], settings: Settings, pasted: Pasted) -> int:
     """Read the flag at `at` and its value; gives how many tokens were used."""
     name, has_value, inline = tokens[at].raw.partition("=")
     words = [inline.strip("\"'")] if has_value else _following(tokens, at)
@@ -135,7 +139,9 @@ def _neutral(engine: Engine, flags: Mapping[str, Value]) -> dict[str, object]:
 
 def _out_of_kind(engine: Engine, flags: Mapping[str, Value]) -> bool:
     """A flag that has a neutral name, given what is none of its values."""
-    return any(isinstance(v, str) and _neutral(engine, {n: "1"}) and not _neutral(engine, {n: v}) for n, v in flags.items())
+    return any(
+        isinstance(v, str) and _neutral(engine, {n: "1"}) and not _neutral(engine, {n: v}) for n, v in flags.items()
+    )
 
 
 _RANGES: Mapping[str, tuple[float, float]] = {

@@ -21,27 +21,65 @@ class Form:
 
 
 FORMS: tuple[Form, ...] = (
-    Form(intent=Intent.START, syntax="start CONFIG|MODEL [on HOST] [with SETTINGS]", example="start {model} on {host} with {tag}"),
+    Form(
+        intent=Intent.START,
+        syntax="start CONFIG|MODEL [on HOST] [with SETTINGS]",
+        example="start {model} on {host} with {tag}",
+    ),
     Form(intent=Intent.START, syntax="start the NUMBER tok/s config", example="start the {speed} tok/s config"),
-    Form(intent=Intent.START, syntax="start MODEL, same as last time", example="start {model} on {host}, same as last time"),
-    Form(intent=Intent.START, syntax="start CONFIG --FLAG VALUE NAME=VALUE", example="start {config} with 64k context on port 9000"),
+    Form(
+        intent=Intent.START,
+        syntax="start MODEL, same as last time",
+        example="start {model} on {host}, same as last time",
+    ),
+    Form(
+        intent=Intent.START,
+        syntax="start CONFIG --FLAG VALUE NAME=VALUE",
+        example="start {config} with 64k context on port 9000",
+    ),
     Form(intent=Intent.STOP, syntax="stop MODEL|CONFIG [on HOST]", example="stop {model} on {host}"),
-    Form(intent=Intent.RESTART, syntax="restart MODEL|CONFIG|HOST [with SETTINGS]", example="restart {config} with 3 steps and 4 draft tokens"),
+    Form(
+        intent=Intent.RESTART,
+        syntax="restart MODEL|CONFIG|HOST [with SETTINGS]",
+        example="restart {config} with 3 steps and 4 draft tokens",
+    ),
     Form(intent=Intent.RESTART, syntax="switch HOST from A to B", example="switch {host} to {config}"),
     Form(intent=Intent.CHANGE, syntax="(in a launch's thread) with SETTINGS", example="and with 5 steps"),
     Form(intent=Intent.STATUS, syntax="status [HOST|MODEL]", example="what is running on {host}?"),
     Form(intent=Intent.HEALTH, syntax="health [HOST|MODEL]", example="health of {host}"),
-    Form(intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="show me the last 50 lines of {model}"),
-    Form(intent=Intent.BENCH, syntax="bench MODEL|HOST [with N clients]", example="bench {model} on {host} with 8 clients"),
+    Form(
+        intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="show me the last 50 lines of {model}"
+    ),
+    Form(
+        intent=Intent.BENCH,
+        syntax="bench MODEL|HOST [with N clients]",
+        example="bench {model} on {host} with 8 clients",
+    ),
     Form(intent=Intent.COMPARE, syntax="compare A with B", example="compare {config} with {other}"),
-    Form(intent=Intent.INSPECT, syntax="is TOPIC on? what about TOPIC?", example="are cuda graphs on for {model} on {host}?"),
+    Form(
+        intent=Intent.INSPECT,
+        syntax="is TOPIC on? what about TOPIC?",
+        example="are cuda graphs on for {model} on {host}?",
+    ),
     Form(intent=Intent.SCAN, syntax="scan HOST", example="scan {host} for launch scripts"),
     Form(intent=Intent.CATALOG, syntax="configs [for MODEL] [on HOST]", example="what configs do we have for {model}?"),
     Form(intent=Intent.SHOW, syntax="show CONFIG", example="show {config}"),
-    Form(intent=Intent.SAVE, syntax="(in a launch's thread) save this as NAME, tag it TAG, pin this as baseline", example="save this as fast"),
-    Form(intent=Intent.HISTORY, syntax="history [HOST|MODEL], who started MODEL?", example="when did we last run {model}?"),
+    Form(
+        intent=Intent.SAVE,
+        syntax="(in a launch's thread) save this as NAME, tag it TAG, pin this as baseline",
+        example="save this as fast",
+    ),
+    Form(
+        intent=Intent.HISTORY,
+        syntax="history [HOST|MODEL], who started MODEL?",
+        example="when did we last run {model}?",
+    ),
     Form(intent=Intent.HOSTS, syntax="hosts", example="list hosts"),
-    Form(intent=Intent.SCHEDULE, syntax="post health [of HOST] every N minutes|hours, daily at HH:MM", example="post health of {host} every 30 minutes"),
+    Form(
+        intent=Intent.SCHEDULE,
+        syntax="post health [of HOST] every N minutes|hours, daily at HH:MM",
+        example="post health of {host} every 30 minutes",
+    ),
     Form(intent=Intent.UNSCHEDULE, syntax="stop the health posts", example="no more hourly reports"),
     Form(intent=Intent.SCHEDULES, syntax="schedules", example="what is scheduled?"),
     Form(intent=Intent.CANCEL, syntax="cancel", example="cancel"),
@@ -81,7 +119,9 @@ def _names(catalog: Catalog, inventory: Inventory) -> dict[str, str]:
     """Names for the examples: the best measured config that has a host which may be used, and another of its model."""
     configs = [c for c in catalog.configs.values() if not c.archived and c.revisions]
     launches = CatalogIndex.of(catalog).launches
-    usable = [c for c in configs if c.host and not (c.host in inventory.hosts and inventory.hosts[c.host].protected)] or configs
+    usable = [
+        c for c in configs if c.host and not (c.host in inventory.hosts and inventory.hosts[c.host].protected)
+    ] or configs
     if not usable:
         return {"host": next(iter(inventory.hosts))} if inventory.hosts else {}
     best = max(usable, key=lambda c: (decode_tok_s(c, launches.get(c.name, ())) or 0.0, c.name))

@@ -11,8 +11,12 @@ ROLE = "host"
 _PLACES = frozenset("on at from of in off onto to over for host machine box node via @".split())
 _STRONG_PLACES = frozenset("on from onto host machine box node @".split())
 #: words after "on" that are no host
-_NOT_HOSTS = frozenset("port gpu gpus top purpose fire it that this them there call monday tuesday wednesday thursday friday my".split())
-_UNITS = frozenset("gpu gpus tokens steps step requests clients users minutes hours min h k am pm percent % lines cards streams".split())
+_NOT_HOSTS = frozenset(
+    "port gpu gpus top purpose fire it that this them there call monday tuesday wednesday thursday friday my".split()
+)
+_UNITS = frozenset(
+    "gpu gpus tokens steps step requests clients users minutes hours min h k am pm percent % lines cards streams".split()
+)
 
 
 @dataclass(slots=True)
@@ -80,7 +84,7 @@ def _found(tokens: list[Token], at: int, length: int, names: frozenset[str], how
 
 
 def _described(token: Token, before: str, is_box: bool, vocabulary: Vocabulary) -> tuple[frozenset[str], str] | None:
-    """"the 4090 box", "training box", "h200", "on blackwell"."""
+    """ "the 4090 box", "training box", "h200", "on blackwell"."""
     index, text = vocabulary.hosts, token.text
     placed = before in _PLACES
     parts = atoms(text)
@@ -105,7 +109,7 @@ def _described(token: Token, before: str, is_box: bool, vocabulary: Vocabulary) 
 
 
 def _tag_like(text: str, index: HostIndex) -> str | None:
-    """"train box" for the tag "training", "production" for "prod"."""
+    """ "train box" for the tag "training", "production" for "prod"."""
     fits = [t for t in index.by_tag if len(text) >= 4 and len(t) >= 4 and (t.startswith(text) or text.startswith(t))]
     return fits[0] if len(fits) == 1 else None
 
@@ -132,7 +136,12 @@ def _unknown(tokens: list[Token], at: int, before: str, following: str, vocabula
     token = tokens[at]
     text = token.text
     parts = atoms(text)
-    if not parts or text in lex.FILLERS or text in _NOT_HOSTS or (text in lex.COMMON and following not in lex.BOX_NOUNS):
+    if (
+        not parts
+        or text in lex.FILLERS
+        or text in _NOT_HOSTS
+        or (text in lex.COMMON and following not in lex.BOX_NOUNS)
+    ):
         return 1
     digits = any(c.isdigit() for c in text)
     known = bool(vocabulary.index.lookup(parts))

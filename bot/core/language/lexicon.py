@@ -14,7 +14,9 @@ START_VERBS = _words(
 PARTICLE_START = _words(
     "spin fire bring kick put stand get have turn switch power set wake roll light crank warm fetch boot pull"
 )
-STOP_VERBS = _words("stop kill terminate halt unload end quit close evict undeploy nuke free clear drain cut drop remove murder")
+STOP_VERBS = _words(
+    "stop kill terminate halt unload end quit close evict undeploy nuke free clear drain cut drop remove murder"
+)
 #: these stop something only with a particle ("take down", "turn off")
 PARTICLE_STOP = _words("take bring shut turn switch spin tear pull power put get knock")
 RESTART_VERBS = _words(
@@ -38,8 +40,14 @@ BENCH_VERBS = _words("measure benchmark bench profile perf speedtest loadtest st
 SCAN_VERBS = _words("scan discover search rescan find crawl import detect rediscover")
 COMPARE_VERBS = _words("compare diff contrast difference")
 SAVE_VERBS = _words("save call name tag alias pin remember store bookmark label mark rename keep note record nickname")
-SCHEDULE_VERBS = _words("post send report ping schedule notify message publish remind give show update tell drop do run check")
-END_VERBS = STOP_VERBS | _words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit") | {"take", "forget", "skip", "remove", "drop", "end"}
+SCHEDULE_VERBS = _words(
+    "post send report ping schedule notify message publish remind give show update tell drop do run check"
+)
+END_VERBS = (
+    STOP_VERBS
+    | _words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit")
+    | {"take", "forget", "skip", "remove", "drop", "end"}
+)
 CANCEL_VERBS = _words("cancel abort nvm nevermind scrap scratch undo")
 
 #: past forms: a report, not a request
@@ -80,7 +88,9 @@ FINITE = _words(
 )
 PLURAL_VERBS = _words("look seem feel hang keep fail crash mean sound need want think die time")
 COPULA = _words("is are was were am be been being seems looks feels has had")
-SUBJECTS = _words("i we it they he she you there someone somebody anyone everybody everyone nobody this that these those")
+SUBJECTS = _words(
+    "i we it they he she you there someone somebody anyone everybody everyone nobody this that these those"
+)
 
 #: words before the request proper
 OPENERS = _words(
@@ -174,8 +184,12 @@ COMMON = _words(
     "hang hangs hung stuck slow slows dead sick ill healthy alive eval evals overnight weekend holiday vacation budget"
 )
 
-BOX_NOUNS = _words("box boxes machine machines host hosts node nodes server servers rig workstation system systems gpu gpus card cards")
-CONFIG_NOUNS = _words("config configs configuration configurations setup setups recipe recipes preset presets profile profiles variant variants version versions catalog catalogue")
+BOX_NOUNS = _words(
+    "box boxes machine machines host hosts node nodes server servers rig workstation system systems gpu gpus card cards"
+)
+CONFIG_NOUNS = _words(
+    "config configs configuration configurations setup setups recipe recipes preset presets profile profiles variant variants version versions catalog catalogue"
+)
 HEALTH_WORDS = _words("health healthy healthcheck healthchecks")
 REPORT_NOUNS = _words(
     "health report reports post posts update updates ping pings message messages notification notifications alert alerts "
@@ -187,7 +201,9 @@ HISTORY_WORDS = _words("history launches runs timeline audit")
 RECURRENCE = _words("every each hourly daily weekly weekdays nightly")
 
 #: words that, inside an action, say it is not meant for now or not sure
-HYPOTHETICAL = _words("could might maybe perhaps should would shall supposing suppose imagine hypothetically theoretically probably wonder wondering")
+HYPOTHETICAL = _words(
+    "could might maybe perhaps should would shall supposing suppose imagine hypothetically theoretically probably wonder wondering"
+)
 JOKE = _words("kidding jk joking jking jks sarcasm sarcastic")
 
 NUMBER_WORDS = {

@@ -17,7 +17,9 @@ _LARGE = frozenset("big large larger largest bigger biggest huge".split())
 _SPECULATION = frozenset("speculation speculative spec speculating".split())
 _PLAIN = frozenset("plain vanilla".split())
 _SIZE = re.compile(r"\d+(?:\.\d+)?b")
-_TIME = frozenset("week weeks month monday tuesday wednesday thursday friday saturday sunday time day days hour morning year".split())
+_TIME = frozenset(
+    "week weeks month monday tuesday wednesday thursday friday saturday sunday time day days hour morning year".split()
+)
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ def _one(tokens: list[Token], at: int, vocabulary: Vocabulary, found: Names) -> 
 
 
 def _only_fillers(piece: list[Token], words: tuple[str, ...], vocabulary: Vocabulary) -> bool:
-    """"no mtp" is read as a negation, and a tag made of small words only counts as a whole alias."""
+    """ "no mtp" is read as a negation, and a tag made of small words only counts as a whole alias."""
     if words[0] in _NEGATIONS:
         return True
     return all(t.text in lex.FILLERS for t in piece) and words not in vocabulary.index.exact
@@ -144,7 +146,9 @@ def _number(
     return 1
 
 
-def _hit(tokens: list[Token], at: int, length: int, words: tuple[str, ...], found: Names, vocabulary: Vocabulary) -> int:
+def _hit(
+    tokens: list[Token], at: int, length: int, words: tuple[str, ...], found: Names, vocabulary: Vocabulary
+) -> int:
     piece = tokens[at : at + length]
     negated = _negated(tokens, at, at + length)
     if found.hits and found.hits[-1].end == at and found.hits[-1].negated:
@@ -200,7 +204,7 @@ def _add_unknown(tokens: list[Token], start: int, end: int, found: Names) -> Non
 
 
 def _speculation(tokens: list[Token], found: Names, vocabulary: Vocabulary) -> None:
-    """"no speculative decoding", "with speculation", and "plain" where no config is called so."""
+    """ "no speculative decoding", "with speculation", and "plain" where no config is called so."""
     for at, token in enumerate(tokens):
         if not _free(token):
             continue
@@ -225,7 +229,7 @@ def _speculation(tokens: list[Token], found: Names, vocabulary: Vocabulary) -> N
 
 
 def _size(tokens: list[Token], found: Names) -> None:
-    """"the little qwen": a size word just before a name."""
+    """ "the little qwen": a size word just before a name."""
     starts = {h.start for h in found.hits}
     for at, token in enumerate(tokens):
         if not token.role and token.text in _SMALL | _LARGE and (at + 1 in starts or _next_is_model(tokens, at)):

@@ -33,12 +33,16 @@ _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^>]*))?>")
 _SPECIAL = re.compile(r"<!([^>]*)>")
 _LINK = re.compile(r"<((?:https?|mailto|tel):[^|>]*)(?:\|([^>]*))?>")
 _EMOJI = re.compile(r"(?<![\w:]):[a-z0-9_+'-]*[a-z_+][a-z0-9_+'-]*:(?![\w:])", re.IGNORECASE)
-_EMOTICON = re.compile(r"(?:(?<=\s)|^)(?:[:;=8xX][-']?[()DPpoO/\\|\]\[3*]+|<3|\^\^|:'\(|>:\(|\\o/|¯\\_\(ツ\)_/¯)(?=\s|$|[.,!?])")
+_EMOTICON = re.compile(
+    r"(?:(?<=\s)|^)(?:[:;=8xX][-']?[()DPpoO/\\|\]\[3*]+|<3|\^\^|:'\(|>:\(|\\o/|¯\\_\(ツ\)_/¯)(?=\s|$|[.,!?])"
+)
 _STRIKE = re.compile(r"(?<![\w~])~(?=\S)([^~\n]+)(?<=\S)~(?![\w~])")
 _MARKS = re.compile(r"(?<![\w*_`])([*_])(?=\S)([^*_\n`]+?)(?<=\S)\1(?![\w*_])")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 #: a line of a pasted conversation
-_SAID_BY = re.compile(r"\s*(?:\[[^\]]{1,30}\]\s*)?@?[A-Z][\w.-]{1,20}(?: [A-Z][\w.]{1,20})?\s*(?:[\[(][^\])]{1,30}[\])])?:\s+\S|\s*\w{2,20}\s+\[?\d{1,2}:\d{2}(?:\s?[AP]M)?\]?\s*(?:$|\S)")
+_SAID_BY = re.compile(
+    r"\s*(?:\[[^\]]{1,30}\]\s*)?@?[A-Z][\w.-]{1,20}(?: [A-Z][\w.]{1,20})?\s*(?:[\[(][^\])]{1,30}[\])])?:\s+\S|\s*\w{2,20}\s+\[?\d{1,2}:\d{2}(?:\s?[AP]M)?\]?\s*(?:$|\S)"
+)
 _LONG_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
 _DASH = re.compile(r"\s*[\u2013\u2014]\s*")
 #: what a shell would act on, outside quotes of ours

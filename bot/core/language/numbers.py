@@ -9,7 +9,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[,_]\d{3})+")
 
 
 def number(text: str) -> float | None:
-    """"3", "0.85", "three", "65,536", "64k" (x 1024), "1m" (x 1024 x 1024), "90%" (0.9); None for no number."""
+    """ "3", "0.85", "three", "65,536", "64k" (x 1024), "1m" (x 1024 x 1024), "90%" (0.9); None for no number."""
     if text in NUMBER_WORDS:
         return float(NUMBER_WORDS[text])
     if _GROUPED.fullmatch(text):
@@ -31,5 +31,5 @@ def whole(text: str) -> int | None:
 
 
 def is_k(text: str) -> bool:
-    """"64k": a number of tokens by its unit."""
+    """ "64k": a number of tokens by its unit."""
     return bool(re.fullmatch(r"\d+(?:\.\d+)?k", text))

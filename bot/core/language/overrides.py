@@ -134,7 +134,11 @@ def _phrase(tokens: list[Token], at: int) -> tuple[_Number, int] | None:
 def _around(tokens: list[Token], at: int, rule: _Number, length: int, settings: Settings) -> int:
     """The number beside a noun: before it ("3 steps"), else after it ("steps = 3"). Gives how far to go on."""
     before = at - 1
-    while before >= 0 and _free(tokens[before]) and tokens[before].text in ("of", "the", "gpu", "speculative", "a", "max", "x", "only"):
+    while (
+        before >= 0
+        and _free(tokens[before])
+        and tokens[before].text in ("of", "the", "gpu", "speculative", "a", "max", "x", "only")
+    ):
         before -= 1
     first = tokens[before] if before >= 0 else None
     after = at + length
@@ -231,7 +235,13 @@ _KINDS: tuple[tuple[frozenset[str], frozenset[str], str, Mapping[str, str]], ...
 
 
 def _kind(
-    tokens: list[Token], at: int, length: int, values: frozenset[str], setting: str, mapping: Mapping[str, str], into: Settings
+    tokens: list[Token],
+    at: int,
+    length: int,
+    values: frozenset[str],
+    setting: str,
+    mapping: Mapping[str, str],
+    into: Settings,
 ) -> None:
     """The value just before the noun, or after it past small words."""
     after = at + length
@@ -259,7 +269,9 @@ def _bare_dtype(tokens: list[Token], settings: Settings) -> None:
                 _take([token])
 
 
-_SERVED = re.compile(r"(?:served?|serve it|expose|exposed|expose it) as|served (?:model )?name|model name|as model name|under (?:the )?name")
+_SERVED = re.compile(
+    r"(?:served?|serve it|expose|exposed|expose it) as|served (?:model )?name|model name|as model name|under (?:the )?name"
+)
 
 
 def _served_name(tokens: list[Token], settings: Settings) -> None:
@@ -279,11 +291,17 @@ def _served_name(tokens: list[Token], settings: Settings) -> None:
 
 
 def _served_as(tokens: list[Token], settings: Settings) -> None:
-    """"serve X as NAME"."""
+    """ "serve X as NAME"."""
     for at, token in enumerate(tokens[:-1]):
         earlier = {t.text for t in tokens[:at]}
         name = tokens[at + 1]
-        if token.text != "as" or not _free(token) or not _free(name) or not earlier & {"serve", "expose", "host", "publish"} or "same" in earlier:
+        if (
+            token.text != "as"
+            or not _free(token)
+            or not _free(name)
+            or not earlier & {"serve", "expose", "host", "publish"}
+            or "same" in earlier
+        ):
             continue
         if name.text not in lex.FILLERS | lex.COMMON and re.fullmatch(r"[A-Za-z0-9][\w.:/-]{0,95}", name.raw):
             settings.put("served_name", name.raw, _text(tokens[at : at + 2]))
@@ -295,7 +313,7 @@ _GPU_LIST = re.compile(r"\d{1,2}(?:[,-]\d{1,2})*")
 
 
 def _gpus(tokens: list[Token], settings: Settings) -> None:
-    """"gpus 0,1", "gpu 4-7", "on gpus 2 and 3" are GPU numbers; "on 2 gpus" is a tensor-parallel size."""
+    """ "gpus 0,1", "gpu 4-7", "on gpus 2 and 3" are GPU numbers; "on 2 gpus" is a tensor-parallel size."""
     for at, token in enumerate(tokens):
         if not _free(token) or token.text not in ("gpu", "gpus", "cards", "devices", "card"):
             continue
@@ -304,8 +322,11 @@ def _gpus(tokens: list[Token], settings: Settings) -> None:
         while place < len(tokens):
             if _free(tokens[place]) and _GPU_LIST.fullmatch(tokens[place].text):
                 chosen += _expand(tokens[place].text)
-            elif not (tokens[place].text in (",", "and", "&", "-", "to", "#", "=") and place + 1 < len(tokens)
-                      and _GPU_LIST.fullmatch(tokens[place + 1].text)):
+            elif not (
+                tokens[place].text in (",", "and", "&", "-", "to", "#", "=")
+                and place + 1 < len(tokens)
+                and _GPU_LIST.fullmatch(tokens[place + 1].text)
+            ):
                 break
             elif tokens[place].text in ("-", "to") and chosen:
                 chosen += range(chosen[-1] + 1, int(re.split(r"[,-]", tokens[place + 1].text)[0]))
@@ -315,9 +336,18 @@ def _gpus(tokens: list[Token], settings: Settings) -> None:
             _take(tokens[at:place])
             continue
         before = tokens[at - 1] if at else None
-        if before is not None and _free(before) and (count := whole(before.text)) and 1 <= count <= 64 and token.text != "gpu":
+        if (
+            before is not None
+            and _free(before)
+            and (count := whole(before.text))
+            and 1 <= count <= 64
+            and token.text != "gpu"
+        ):
             near = {t.text for t in tokens[max(0, at - 4) : at]}
-            if near & {"on", "with", "across", "over", "using", "use", "all"} and "tensor_parallel" not in settings.values:
+            if (
+                near & {"on", "with", "across", "over", "using", "use", "all"}
+                and "tensor_parallel" not in settings.values
+            ):
                 settings.put("tensor_parallel", count, _text(tokens[at - 1 : at + 1]))
                 _take(tokens[at - 1 : at + 1])
 
@@ -331,11 +361,16 @@ def _expand(text: str) -> list[int]:
 
 
 def _lone_k(tokens: list[Token], settings: Settings) -> None:
-    """"with 64k": tokens of context, when nothing else is said about it."""
+    """ "with 64k": tokens of context, when nothing else is said about it."""
     if "context_length" in settings.values:
         return
     for at, token in enumerate(tokens):
-        if _free(token) and is_k(token.text) and at and tokens[at - 1].text in ("with", "at", "to", "and", ",", "it", "for", "@"):
+        if (
+            _free(token)
+            and is_k(token.text)
+            and at
+            and tokens[at - 1].text in ("with", "at", "to", "and", ",", "it", "for", "@")
+        ):
             _put(settings, next(r for r in _NUMBERS if r.name == "context_length"), token.text, [token])
 
 

@@ -57,7 +57,9 @@ def reference(tokens: list[Token]) -> Reference | None:
         for match in pattern.finditer(text):
             if not match.group().strip():
                 continue
-            used = [t for t, (start, end) in zip(free, places, strict=True) if start < match.end() and end > match.start()]
+            used = [
+                t for t, (start, end) in zip(free, places, strict=True) if start < match.end() and end > match.start()
+            ]
             if any(t.role or t.kind == "mark" and t.text != "=" for t in used if t.kind != "mark") or not used:
                 continue
             value = match.groupdict().get("n") or match.groupdict().get("m")
@@ -87,40 +89,55 @@ class Counts:
     launches: int | None = None
 
 
-_TIME_UNITS = frozenset("minutes minute mins min hours hour h m days day weeks week seconds sec secs gpus months".split())
-_STREAMS = frozenset("clients client streams stream users user concurrent concurrency parallel connections threads sessions requests workers simultaneous callers".split())
+_TIME_UNITS = frozenset(
+    "minutes minute mins min hours hour h m days day weeks week seconds sec secs gpus months".split()
+)
+_STREAMS = frozenset(
+    "clients client streams stream users user concurrent concurrency parallel connections threads sessions requests workers simultaneous callers".split()
+)
 
 
-def lines(tokens: list[Token], counts: Counts) -> None:
-    """"last 50 lines", "tail -n 20", "tail -50", "100 lines"."""
+def lines(tokens: list[Token], counts: Counts, *, logs: bool) -> None:
+    """"last 50 lines", "tail -n 20", "tail -50", "100 lines". `logs`: a lone number at the end counts lines, too."""
     for at, token in enumerate(tokens):
         if token.kind == "flag" and re.fullmatch(r"-(?:n|f)|--(?:tail|lines|follow)(?:=\d+)?|-n?\d+", token.text):
+            _line_flag(tokens, at, counts)
+        elif not token.role and (value := whole(token.text)) and value > 1 and _counts_lines(tokens, at, logs):
+            counts.lines = value
             token.role = "count"
-            inline = re.search(r"\d+", token.text)
-            if inline:
-                counts.lines = int(inline.group())
-            elif at + 1 < len(tokens) and (value := whole(tokens[at + 1].text)):
-                counts.lines = value
-                tokens[at + 1].role = "count"
-        elif (value := whole(token.text)) and not token.role and token.text[:1].isdigit() | (token.text in lex.NUMBER_WORDS and token.text != "one"):
-            near = {t.text for t in tokens[at + 1 : at + 4]}
-            before = {t.text for t in tokens[max(0, at - 2) : at]}
-            unit = tokens[at + 1].text if at + 1 < len(tokens) else ""
-            if before & {"last", "tail", "final"} and value > 1 and unit not in _TIME_UNITS and not near & {"launches", "runs", "tok/s"}:
-                counts.lines = value
-                token.role = "count"
-            elif near & {"lines", "line", "rows", "entries"} or (before & {"last", "tail", "final"} and near & lex.LOG_WORDS | (before & {"tail"})):
-                counts.lines = value
-                token.role = "count"
+
+
+def _line_flag(tokens: list[Token], at: int, counts: Counts) -> None:
+    tokens[at].role = "count"
+    if inline := re.search(r"\d+", tokens[at].text):
+        counts.lines = int(inline.group())
+    elif at + 1 < len(tokens) and (value := whole(tokens[at + 1].text)):
+        counts.lines = value
+        tokens[at + 1].role = "count"
+
+
+def _counts_lines(tokens: list[Token], at: int, logs: bool) -> bool:
+    near = {t.text for t in tokens[at + 1 : at + 4]}
+    before = {t.text for t in tokens[max(0, at - 2) : at]}
+    unit = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    if near & {"lines", "line", "rows", "entries"}:
+        return True
+    if before & {"last", "tail", "final"}:
+        return unit not in _TIME_UNITS and not near & {"launches", "runs", "tok/s"}
+    return logs and bool(at) and unit in ("", "please", "thanks") and tokens[at].text.isdigit() and tokens[at - 1].text not in ("on", "port")
 
 
 def load(tokens: list[Token], counts: Counts) -> None:
-    """"with 4 clients", "concurrency 1, 4 and 16", "single stream", "2k prompts"."""
+    """ "with 4 clients", "concurrency 1, 4 and 16", "single stream", "2k prompts"."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
         following = [t.text for t in tokens[at + 1 : at + 4]]
-        if token.text in ("single", "one") and following[:1] and following[0].rstrip("s") in ("stream", "client", "user", "request", "session"):
+        if (
+            token.text in ("single", "one")
+            and following[:1]
+            and following[0].rstrip("s") in ("stream", "client", "user", "request", "session")
+        ):
             counts.concurrency.append(1)
         elif token.text in ("single-stream", "single-user", "sequential", "sequentially"):
             counts.concurrency.append(1)
@@ -129,7 +146,11 @@ def load(tokens: list[Token], counts: Counts) -> None:
         elif token.text in ("concurrency", "concurrent", "parallelism", "conc", "c", "bs", "batch"):
             at = _numbers_after(tokens, at, counts.concurrency)
             continue
-        elif (value := whole(token.text)) and not token.role and (token.text[0].isdigit() or token.text in lex.NUMBER_WORDS):
+        elif (
+            (value := whole(token.text))
+            and not token.role
+            and (token.text[0].isdigit() or token.text in lex.NUMBER_WORDS)
+        ):
             _counted(tokens, at, value, following, counts)
         at += 1
 
@@ -159,7 +180,20 @@ def _counted(tokens: list[Token], at: int, value: int, following: list[str], cou
 
 def _numbers_after(tokens: list[Token], at: int, into: list[int]) -> int:
     place = at + 1
-    while place < len(tokens) and tokens[place].text in ("=", "of", "level", "levels", "at", "to", ":", "is", "clients", "requests", "size", "load"):
+    while place < len(tokens) and tokens[place].text in (
+        "=",
+        "of",
+        "level",
+        "levels",
+        "at",
+        "to",
+        ":",
+        "is",
+        "clients",
+        "requests",
+        "size",
+        "load",
+    ):
         place += 1
     found = False
     while place < len(tokens):
@@ -176,16 +210,18 @@ def _numbers_after(tokens: list[Token], at: int, into: list[int]) -> int:
 
 def launches(text: str) -> tuple[int, ...]:
     """Launch numbers: "#12", "launch 12"."""
-    return tuple(int(m.group(1)) for m in re.finditer(r"(?:launch(?:es)?|run|number|and|vs|with|to)? ?#(\d{1,6})\b", text)) or tuple(
-        int(m.group(1)) for m in re.finditer(r"\blaunch(?: number| no)? (\d{1,6})\b", text)
-    )
+    return tuple(
+        int(m.group(1)) for m in re.finditer(r"(?:launch(?:es)?|run|number|and|vs|with|to)? ?#(\d{1,6})\b", text)
+    ) or tuple(int(m.group(1)) for m in re.finditer(r"\blaunch(?: number| no)? (\d{1,6})\b", text))
 
 
 _SAVE = re.compile(
     r"\b(?:(?P<kind>tag|alias|nickname|label|pin|bookmark|mark)|save|call|name|remember|store|keep|rename|record|note)\b(?P<middle>(?: (?!as\b|to\b)\S+){0,6}?)"
     r"(?: (?:as|to|under|with|=|is)(?: (?:the )?(?:name|tag|alias|label|called|named))?)? (?P<name>.+)$"
 )
-_OBJECT = frozenset("this that it one config setup launch run the current these settings configuration here now version revision thing them please, server combo combination recipe command".split())
+_OBJECT = frozenset(
+    "this that it one config setup launch run the current these settings configuration here now version revision thing them please, server combo combination recipe command".split()
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +233,7 @@ class Save:
 
 
 def save(words: list[str], raw: list[str]) -> Save | None:
-    """"save this as X", "call it X", "tag this X", "pin this as baseline"; None when it asks for nothing of the kind."""
+    """ "save this as X", "call it X", "tag this X", "pin this as baseline"; None when it asks for nothing of the kind."""
     verb = next((i for i, w in enumerate(words) if w in lex.SAVE_VERBS or w in ("make", "set")), None)
     if verb is None:
         return None
@@ -219,7 +255,9 @@ def save(words: list[str], raw: list[str]) -> Save | None:
         start = marker + 1
     elif object_said and words[verb] in ("call", "name", "tag", "label", "alias", "nickname", "rename", "mark"):
         start = place if words[place - 1 : place] != ["the"] else place - 1
-    elif object_said and words[verb] in ("save", "store", "remember", "bookmark", "keep", "pin") and place >= len(words):
+    elif (
+        object_said and words[verb] in ("save", "store", "remember", "bookmark", "keep", "pin") and place >= len(words)
+    ):
         return Save(name=None, how=how) if words[verb] in ("save", "store", "bookmark", "pin") else None
     else:
         return None
@@ -229,7 +267,9 @@ def save(words: list[str], raw: list[str]) -> Save | None:
         how = words[start] if words[start] in ("tag", "alias") else how
         start += 1
     name = " ".join(raw[start:]).strip()
-    name = re.sub(r"(?:\s+(?:please|pls|plz|thanks|thx|ok|for (?:me|us|later)|from now on|now))+$", "", name, flags=re.IGNORECASE)
+    name = re.sub(
+        r"(?:\s+(?:please|pls|plz|thanks|thx|ok|for (?:me|us|later)|from now on|now))+$", "", name, flags=re.IGNORECASE
+    )
     return Save(name=name or None, how=how)
 
 

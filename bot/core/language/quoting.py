@@ -34,5 +34,7 @@ def _is_command(inner: list[Token]) -> bool:
     if not words:
         return False
     act = classify(Clause(words))
-    acts = act.kind in ("request", "wish", "desire", "negated", "hypothetical") and (act.verb in ACTION_VERBS or act.verb in lex.PARTICLE_STOP | lex.PARTICLE_START)
+    acts = act.kind in ("request", "wish", "desire", "negated", "hypothetical") and (
+        act.verb in ACTION_VERBS or act.verb in lex.PARTICLE_STOP | lex.PARTICLE_START
+    )
     return acts and (len(words) > 1 or words[0].text in ACTION_VERBS)

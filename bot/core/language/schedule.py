@@ -17,7 +17,15 @@ _GLUED = re.compile(r"(\d+(?:\.\d+)?)(s|sec|secs|m|min|mins|h|hr|hrs)")
 _CLOCK = re.compile(r"(\d{1,2})(?:[:h](\d{2}))?\s?(?:([ap])\.?m\.?)?")
 _NAMED_TIMES = {"noon": (12, 0), "midday": (12, 0), "midnight": (0, 0)}
 _PARTS = {"morning": 8, "mornings": 8, "evening": 18, "evenings": 18, "night": 22, "afternoon": 14}
-_PER = {"day": "*", "days": "*", "weekday": "1-5", "weekdays": "1-5", "workday": "1-5", "workdays": "1-5", "weekend": "0,6"}
+_PER = {
+    "day": "*",
+    "days": "*",
+    "weekday": "1-5",
+    "weekdays": "1-5",
+    "workday": "1-5",
+    "workdays": "1-5",
+    "weekend": "0,6",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +62,9 @@ def _every(tokens: list[Token]) -> str | None:
         value, used = 1.0, 0
         if rest and rest[0].text == "other":
             value, used = 2.0, 1
-        elif len(rest) > 1 and rest[0].text == "half" or (len(rest) > 2 and [r.text for r in rest[:2]] == ["a", "half"]):
+        elif (
+            len(rest) > 1 and rest[0].text == "half" or (len(rest) > 2 and [r.text for r in rest[:2]] == ["a", "half"])
+        ):
             used = 1
             place = next((i for i, r in enumerate(rest) if r.text in _UNITS), None)
             if place is not None and _UNITS[rest[place].text] == "H":
@@ -93,7 +103,12 @@ def _clock(tokens: list[Token]) -> tuple[int, int] | None:
             hour += 12
         elif half == "a" and hour == 12:
             hour = 0
-        elif half is None and hour < 12 and token.kind != "clock" and {"evening", "night", "afternoon"} & {t.text for t in tokens}:
+        elif (
+            half is None
+            and hour < 12
+            and token.kind != "clock"
+            and {"evening", "night", "afternoon"} & {t.text for t in tokens}
+        ):
             hour += 12
         if hour < 24 and minute < 60:
             token.role = ROLE
@@ -110,7 +125,11 @@ def _days(tokens: list[Token]) -> str | None:
         _take([t for t in tokens if t.text in lex.DAYS])
         return ",".join(str(d) for d in sorted(set(named)))
     for token in tokens:
-        if token.text in ("weekdays", "workdays") or (token.text in _PER and "every" in words) or (token.text in _PER and "each" in words):
+        if (
+            token.text in ("weekdays", "workdays")
+            or (token.text in _PER and "every" in words)
+            or (token.text in _PER and "each" in words)
+        ):
             token.role = ROLE
             return _PER[token.text]
         if token.text in ("daily", "nightly"):
@@ -125,7 +144,9 @@ def _days(tokens: list[Token]) -> str | None:
 
 
 def _part(tokens: list[Token]) -> int | None:
-    return next((_PARTS[t.text] for t in tokens if t.text in _PARTS), 22 if any(t.text == "nightly" for t in tokens) else None)
+    return next(
+        (_PARTS[t.text] for t in tokens if t.text in _PARTS), 22 if any(t.text == "nightly" for t in tokens) else None
+    )
 
 
 def _take(tokens: list[Token]) -> None:

@@ -62,7 +62,7 @@ def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = N
     if kind is Intent.SCHEDULE:
         slots.rhythm = schedule.read(tokens)
     if kind in (Intent.LOGS, None):
-        phrases.lines(tokens, slots.counts)
+        phrases.lines(tokens, slots.counts, logs=kind is Intent.LOGS)
     if load:
         phrases.load(tokens, slots.counts)
     slots.pasted = flags.read(tokens, vocabulary.engines, slots.settings, logs=kind is Intent.LOGS)
@@ -82,13 +82,21 @@ def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = N
 
 
 def _every_server(words: list[str]) -> bool:
-    return any(a in ("every", "each") and b in lex.BOX_NOUNS | {"model", "instance", "process"} for a, b in zip(words, words[1:], strict=False))
+    return any(
+        a in ("every", "each") and b in lex.BOX_NOUNS | {"model", "instance", "process"}
+        for a, b in zip(words, words[1:], strict=False)
+    )
 
 
 def _whole_names(tokens: list[Token], vocabulary: Vocabulary) -> None:
     """Keep whole config names out of the reach of settings: "launch step-3-port-8000"."""
     for token in tokens:
-        if not token.role and token.kind == "word" and "-" in token.text and vocabulary.index.phrases.get(_atoms(token.text)):
+        if (
+            not token.role
+            and token.kind == "word"
+            and "-" in token.text
+            and vocabulary.index.phrases.get(_atoms(token.text))
+        ):
             token.role = "whole"
 
 

@@ -93,12 +93,14 @@ def classify(clause: Clause) -> Act:
     if at >= len(words):
         return Act(kind="social" if words else "fragment", clause=clause)
     if clause.link in ("if", "unless", "until", "till", "while", "once", "after", "before", "when", "whenever") or (
-        words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while") and _conditional(words, at)
+        words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while")
+        and _conditional(words, at)
     ):
         polite = _match(_REQUEST, words, at)
         if polite and _skip(words, at + polite) >= len(words):
             return Act(kind="social", clause=clause)
-        if words[at] not in ("if", "when", "whenever") or not polite:
+        asks_on = bool(polite) and bool(_verb(words, _skip(words, at + polite), False))
+        if words[at] not in ("if", "when", "whenever") or not asks_on:
             return Act(kind="condition", clause=clause, at=at, verb=_any_action(words))
     return _framed(clause, words, at)
 
@@ -128,7 +130,9 @@ def _framed(clause: Clause, words: list[str], at: int) -> Act:
                 return Act(kind="hypothetical", clause=clause, at=at, verb=_any_action(words))
         elif taken := _match(_REQUEST, words, at):
             after = at + taken
-            if words[at : at + 2] == ["let", "me"] and not (after < len(words) and words[after] in ("see", "have", "get", "know", "check", "look")):
+            if words[at : at + 2] == ["let", "me"] and not (
+                after < len(words) and words[after] in ("see", "have", "get", "know", "check", "look")
+            ):
                 return Act(kind="own_plan", clause=clause, at=after, verb=_any_action(words))
             at = _skip(words, after)
         elif words[at] == "i" and words[at + 1 : at + 2] == ["want"] and _verb(words, at + 2, False) in ACTION_VERBS:
@@ -150,14 +154,29 @@ def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bo
         return act
     if desire := _desire(clause, words, at):
         return desire
-    if word in WH or word in _ANY or (word in AUX and not (word in ("do", "have") and following in ("a", "an", "the", "another", "one", "some", "it"))):
+    if (
+        word in WH
+        or word in _ANY
+        or (
+            word in AUX
+            and not (word in ("do", "have") and following in ("a", "an", "the", "another", "one", "some", "it"))
+        )
+    ):
         if not (word == "have" and following not in lex.SUBJECTS):
             return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
     verb = _verb(words, at, gerund)
-    if verb in ("take", "have", "give", "get", "do") and re.match(r"(?:\S+ ){1,4}(?:look|peek|glance|check)\b", " ".join(words[at : at + 6])) and "a" in words[at : at + 4]:
+    if (
+        verb in ("take", "have", "give", "get", "do")
+        and re.match(r"(?:\S+ ){1,4}(?:look|peek|glance|check)\b", " ".join(words[at : at + 6]))
+        and "a" in words[at : at + 4]
+    ):
         verb = "look"
     if verb and not _is_noun(words, at):
-        kind = "wish" if wish or (clause.end == "?" and at == _skip(words, 0) and "please" not in words and verb in ACTION_VERBS) else "request"
+        kind = (
+            "wish"
+            if wish or (clause.end == "?" and at == _skip(words, 0) and "please" not in words and verb in ACTION_VERBS)
+            else "request"
+        )
         return Act(kind=kind, clause=clause, verb=verb, at=at)
     return _stated(clause, words, at)
 
@@ -169,15 +188,30 @@ def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
     own = words[at] in ("i", "we", "he", "she", "they", "someone", "somebody")
     if words[at] == "let":
         return Act(kind="statement", clause=clause, at=at)
-    if verb and verb in lex.READ_VERBS - ACTION_VERBS - {"test"} and words[at] in ("can", "could", "may", "should", "might", "maybe", "perhaps"):
+    if (
+        verb
+        and verb in lex.READ_VERBS - ACTION_VERBS - {"test"}
+        and words[at] in ("can", "could", "may", "should", "might", "maybe", "perhaps")
+    ):
         return Act(kind="request", clause=clause, verb=verb, at=after)
     if words[at] in ("why", "when") and verb and words[at + 1] in ("do", "did", "does", "are"):
         return Act(kind="question", clause=clause, at=at, verb=verb)
     if verb in ("have", "get") and words[at] in ("can", "could", "may", "would") and _match(_DESIRE, words, at):
         return None
-    if verb and (verb in ACTION_VERBS or verb in lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS | lex.STOP_VERBS | lex.CHANGE_VERBS):
-        if verb in ("have", "get", "use", "run", "set", "make", "do", "give", "load", "host", "keep", "serve") and words[at] not in ("maybe", "perhaps") and not own:
-            return None if words[at] in ("do", "did", "are", "am", "will") else Act(kind="hypothetical", clause=clause, verb=verb, at=after)
+    if verb and (
+        verb in ACTION_VERBS
+        or verb in lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS | lex.STOP_VERBS | lex.CHANGE_VERBS
+    ):
+        if (
+            verb in ("have", "get", "use", "run", "set", "make", "do", "give", "load", "host", "keep", "serve")
+            and words[at] not in ("maybe", "perhaps")
+            and not own
+        ):
+            return (
+                None
+                if words[at] in ("do", "did", "are", "am", "will")
+                else Act(kind="hypothetical", clause=clause, verb=verb, at=after)
+            )
         return Act(kind="hypothetical", clause=clause, verb=verb, at=after)
     if words[at] in ("what", "how") and words[at + 1] in ("about",):
         return None
@@ -192,7 +226,7 @@ _RUNNING = lex.PARTICIPLE_START | lex.PARTICIPLE_STOP | lex.PARTICIPLE_RESTART
 
 
 def _desire(clause: Clause, words: list[str], at: int) -> Act | None:
-    """"I'd like X running on Y", "we need X stopped": a state that is wanted."""
+    """ "I'd like X running on Y", "we need X stopped": a state that is wanted."""
     taken = _match(_DESIRE, words, at)
     if not taken:
         return None
@@ -215,9 +249,20 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
             return Act(kind="own_plan", clause=clause, at=at, verb=_any_action(words))
     if set(rest) <= lex.SOCIAL:
         return Act(kind="social", clause=clause, at=at)
-    finite = next((i for i, w in enumerate(rest) if w in lex.FINITE or (w in lex.PAST_FORMS and i) or _plural_verb(rest, i)), None)
-    if rest[0] in lex.SUBJECTS and len(rest) > 1 and (rest[0] not in ("this", "that", "these", "those", "it") or finite is not None or rest[1] in lex.PAST_FORMS):
-        return Act(kind="question" if asked and finite is not None else "statement", clause=clause, at=at, verb=_any_action(words))
+    finite = next(
+        (i for i, w in enumerate(rest) if w in lex.FINITE or (w in lex.PAST_FORMS and i) or _plural_verb(rest, i)), None
+    )
+    if (
+        rest[0] in lex.SUBJECTS
+        and len(rest) > 1
+        and (rest[0] not in ("this", "that", "these", "those", "it") or finite is not None or rest[1] in lex.PAST_FORMS)
+    ):
+        return Act(
+            kind="question" if asked and finite is not None else "statement",
+            clause=clause,
+            at=at,
+            verb=_any_action(words),
+        )
     if finite is not None and finite > 0 and not _relative(rest, finite):
         return Act(kind="question" if asked else "statement", clause=clause, at=at, verb=_any_action(words))
     if (last := _trailing_verb(words, at)) is not None:
@@ -226,25 +271,49 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
 
 
 def _trailing_verb(words: list[str], at: int) -> int | None:
-    """"gemma please stop": the verb behind its object."""
+    """ "gemma please stop": the verb behind its object."""
     last = len(words) - 1
     while last > at and (words[last] in lex.POLITE or words[last] in ("thanks", "asap")):
         last -= 1
     if last <= at or words[last] not in ("start", "stop", "restart", "kill", "relaunch", "reload", "reboot", "launch"):
         return None
-    return None if words[at] in ("the", "a", "an", "this", "that", "my", "our", "no", "for", "of", "on", "with", "by") else last
+    return (
+        None
+        if words[at] in ("the", "a", "an", "this", "that", "my", "our", "no", "for", "of", "on", "with", "by")
+        else last
+    )
 
 
 def _plural_verb(rest: list[str], at: int) -> bool:
-    """"the numbers look off": a plain verb form behind its subject."""
+    """ "the numbers look off": a plain verb form behind its subject."""
     if at < 1 or rest[at] not in lex.PLURAL_VERBS or at + 1 >= len(rest):
         return False
-    return rest[at - 1] not in ("to", "and", "or", "us", "please", "not", "can", "could", "will", "would", "the", "a", "with", "for", "in", "of")
+    return rest[at - 1] not in (
+        "to",
+        "and",
+        "or",
+        "us",
+        "please",
+        "not",
+        "can",
+        "could",
+        "will",
+        "would",
+        "the",
+        "a",
+        "with",
+        "for",
+        "in",
+        "of",
+    )
 
 
 def _relative(rest: list[str], finite: int) -> bool:
-    """"the config that did 70", "same as what we had": the verb is inside the noun phrase."""
-    return any(w in ("that", "which", "what", "as", "we", "i", "how", "like") for w in rest[:finite]) and rest[0] not in lex.SUBJECTS
+    """ "the config that did 70", "same as what we had": the verb is inside the noun phrase."""
+    return (
+        any(w in ("that", "which", "what", "as", "we", "i", "how", "like") for w in rest[:finite])
+        and rest[0] not in lex.SUBJECTS
+    )
 
 
 def _skip(words: list[str], at: int) -> int:
@@ -256,7 +325,9 @@ def _skip(words: list[str], at: int) -> int:
             if word in ("now", "then", "again", "first") and following in lex.COPULA:
                 break
             at += 1
-        elif word in ("relaunch", "@user") and (following in ALL_VERBS or following in ("can", "could", "please", "would")):
+        elif word in ("relaunch", "@user") and (
+            following in ALL_VERBS or following in ("can", "could", "please", "would")
+        ):
             at += 1
         else:
             break
@@ -282,21 +353,47 @@ def _verb(words: list[str], at: int, gerund: bool) -> str:
 
 
 #: "launch history": the verb describes the noun
-_NOUNS_BEHIND = frozenset("history log logs configs scripts script commands times events records counts count order page list".split())
+_NOUNS_BEHIND = frozenset(
+    "history log logs configs scripts script commands times events records counts count order page list".split()
+)
 
 
 def _is_noun(words: list[str], at: int) -> bool:
-    """"start of the run", "restart was fine", "stop signs are": the verb is a noun here."""
+    """ "start of the run", "restart was fine", "stop signs are": the verb is a noun here."""
     following = words[at + 1] if at + 1 < len(words) else ""
     if words[at] in ACTION_VERBS and following in _NOUNS_BEHIND:
         return True
-    if following in ("of", "is", "was", "were", "are", "has", "had", "did", "does", "seems", "looks", "took", "takes", "worked", "failed", "went", "works", "time", "times", "fails"):
-        return not (words[at] in ("take", "get", "make", "check", "find", "show", "tell") or (following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"}))
+    if following in (
+        "of",
+        "is",
+        "was",
+        "were",
+        "are",
+        "has",
+        "had",
+        "did",
+        "does",
+        "seems",
+        "looks",
+        "took",
+        "takes",
+        "worked",
+        "failed",
+        "went",
+        "works",
+        "time",
+        "times",
+        "fails",
+    ):
+        return not (
+            words[at] in ("take", "get", "make", "check", "find", "show", "tell")
+            or (following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"})
+        )
     return False
 
 
 def _conditional(words: list[str], at: int) -> bool:
-    """"when" and "before" open a condition unless a question follows ("when did …")."""
+    """ "when" and "before" open a condition unless a question follows ("when did …")."""
     following = words[at + 1] if at + 1 < len(words) else ""
     if words[at] == "when":
         return following not in AUX

@@ -59,7 +59,11 @@ def correct_verbs(tokens: list[Token], vocabulary: Vocabulary) -> None:
     token, following = tokens[at], tokens[at + 1].text
     if token.text in ALL_VERBS or token.text in lex.FILLERS or len(token.text) < 3 or not token.text.isalpha():
         return
-    if not vocabulary.index.lookup(atoms(following)) or following in lex.FILLERS or vocabulary.index.lookup((token.text,)):
+    if (
+        not vocabulary.index.lookup(atoms(following))
+        or following in lex.FILLERS
+        or vocabulary.index.lookup((token.text,))
+    ):
         return
     near = sorted((OSA.distance(token.text, v), v) for v in ACTION_VERBS if abs(len(v) - len(token.text)) <= 1)
     near = [v for distance, v in near if distance == 1] if near else []

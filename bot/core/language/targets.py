@@ -75,7 +75,9 @@ def unknown_object(act: Act, found: Slots) -> str:
 
 def _base(text: str, intent: Intent, found: Slots) -> Command:
     """Slots as a Command, nothing resolved."""
-    switched = [h for h in found.names.hits if intent is not Intent.STOP and (h.off or _off_before(found.tokens, h.start))]
+    switched = [
+        h for h in found.names.hits if intent is not Intent.STOP and (h.off or _off_before(found.tokens, h.start))
+    ]
     positive = tuple(dict.fromkeys(h.words for h in found.names.positive if h not in switched))
     return Command(
         intent=intent,
@@ -95,12 +97,14 @@ def _base(text: str, intent: Intent, found: Slots) -> Command:
         channel=found.channel,
         channel_id=found.channel_id,
         launch_numbers=phrases.launches(found.text),
-        reasons=tuple(Reason(slot="host", value=h, how=found.hosts.how[h], words=found.hosts.words[h]) for h in found.hosts.named),
+        reasons=tuple(
+            Reason(slot="host", value=h, how=found.hosts.how[h], words=found.hosts.words[h]) for h in found.hosts.named
+        ),
     )
 
 
 def _off_before(tokens: list[Token], start: int) -> bool:
-    """"turn off mtp"."""
+    """ "turn off mtp"."""
     before = [t.text for t in tokens[max(0, start - 3) : start] if t.text not in ("the", "our")]
     return len(before) > 1 and before[-1] == "off" and before[-2] in ("turn", "switch")
 
@@ -117,7 +121,13 @@ def _nearest(unknown: tuple[str, ...], vocabulary: Vocabulary) -> dict[str, tupl
 
 
 def reading_command(
-    text: str, intent: Intent, act: Act, found: Slots, vocabulary: Vocabulary, context: ThreadContext | None, now: datetime | None
+    text: str,
+    intent: Intent,
+    act: Act,
+    found: Slots,
+    vocabulary: Vocabulary,
+    context: ThreadContext | None,
+    now: datetime | None,
 ) -> Command:
     """A request that changes nothing on a host."""
     command = _base(text, intent, found)
@@ -128,7 +138,9 @@ def reading_command(
         flags={},
         tags=_tags(command.names, vocabulary.index),
         lines=counts.lines,
-        concurrency=(counts.concurrency[0] if len(counts.concurrency) == 1 else list(counts.concurrency)) if counts.concurrency else None,
+        concurrency=(counts.concurrency[0] if len(counts.concurrency) == 1 else list(counts.concurrency))
+        if counts.concurrency
+        else None,
         prompt_tokens=counts.prompt_tokens,
         output_tokens=counts.output_tokens,
         topics=topics.topics(found.text) if intent in (Intent.INSPECT, Intent.COMPARE) else (),
@@ -144,11 +156,17 @@ def reading_command(
 
 
 def _unknown_of(command: Command, found: Slots, vocabulary: Vocabulary) -> tuple[str, ...]:
-    """"logs for falcon": a word behind "for", "of" or "from" that is in no vocabulary."""
+    """ "logs for falcon": a word behind "for", "of" or "from" that is in no vocabulary."""
     if command.names or command.hosts or command.unknown or command.engine or found.hosts.several or command.all:
         return command.unknown
     for before, token in zip(found.tokens, found.tokens[1:], strict=False):
-        if before.text in ("for", "of", "from") and not token.role and token.kind == "word" and token.text not in vocabulary.known and not token.text.isdigit():
+        if (
+            before.text in ("for", "of", "from")
+            and not token.role
+            and token.kind == "word"
+            and token.text not in vocabulary.known
+            and not token.text.isdigit()
+        ):
             return (token.raw,)
     return ()
 
@@ -160,12 +178,22 @@ def _named_save(command: Command, act: Act) -> Command:
     return replace(command, name=saved.name, save_as=saved.how, names=(), hosts=(), host=None, unknown=(), all=False)
 
 
-def _located(command: Command, found: Slots, vocabulary: Vocabulary, context: ThreadContext | None, now: datetime | None) -> Command:
+def _located(
+    command: Command, found: Slots, vocabulary: Vocabulary, context: ThreadContext | None, now: datetime | None
+) -> Command:
     """Model, config and host by the catalog, and by the thread where nothing is said."""
     index = vocabulary.index
-    said = bool(command.names or command.engine or command.without or command.speculative is not None or command.unknown)
+    said = bool(
+        command.names or command.engine or command.without or command.speculative is not None or command.unknown
+    )
     placed = bool(command.hosts or found.hosts.several)
-    if not said and not placed and context is not None and not command.all and command.intent not in (Intent.SCHEDULE, Intent.UNSCHEDULE, Intent.SCHEDULES, Intent.HELP, Intent.HOSTS):
+    if (
+        not said
+        and not placed
+        and context is not None
+        and not command.all
+        and command.intent not in (Intent.SCHEDULE, Intent.UNSCHEDULE, Intent.SCHEDULES, Intent.HELP, Intent.HOSTS)
+    ):
         number = index.numbers.get(context.config or "")
         return replace(
             command, host=context.host, hosts=(context.host,) if context.host else (), config=context.config,
@@ -182,7 +210,12 @@ def _located(command: Command, found: Slots, vocabulary: Vocabulary, context: Th
     config = index.configs[min(ids)].name if len(ids) == 1 else None
     hosts = {index.hosts[i] for i in ids}
     host = command.host
-    if host is None and not command.hosts and len(hosts) == 1 and command.intent in (Intent.LOGS, Intent.BENCH, Intent.INSPECT, Intent.SHOW, Intent.SAVE):
+    if (
+        host is None
+        and not command.hosts
+        and len(hosts) == 1
+        and command.intent in (Intent.LOGS, Intent.BENCH, Intent.INSPECT, Intent.SHOW, Intent.SAVE)
+    ):
         host = next(iter(hosts))
     return replace(
         command, model=models[0] if len(models) == 1 else None, models=models[:8], config=config, host=host,
@@ -225,7 +258,13 @@ def _compared(command: Command, found: Slots, vocabulary: Vocabulary, context: T
     )  # fmt: skip
 
 
-def _retry(command: Command, sides: list[tuple[tuple[str, ...], ...]], chosen: list[str], vocabulary: Vocabulary, context: ThreadContext | None) -> list[str]:
+def _retry(
+    command: Command,
+    sides: list[tuple[tuple[str, ...], ...]],
+    chosen: list[str],
+    vocabulary: Vocabulary,
+    context: ThreadContext | None,
+) -> list[str]:
     """A side that fitted several: read it beside the side that is clear."""
     index = vocabulary.index
     clear = index.configs[index.numbers[chosen[0]]]
@@ -266,7 +305,12 @@ def _read_questions(command: Command, found: Slots, vocabulary: Vocabulary, cont
     """A reading request asks only when it cannot know what to look at."""
     if command.unknown:
         values: Mapping[str, Any] = {"names": list(command.unknown)}
-        return replace(command, ask=True, question=Question(code="unknown_name", values=values), nearest=_nearest(command.unknown, vocabulary))
+        return replace(
+            command,
+            ask=True,
+            question=Question(code="unknown_name", values=values),
+            nearest=_nearest(command.unknown, vocabulary),
+        )
     if found.hosts.several and command.intent in _NEEDS_TARGET | {Intent.SCHEDULE}:
         options = sorted(set().union(*found.hosts.several))[:5]
         return replace(command, ask=True, question=Question(code="which_host", values={"hosts": options}))
@@ -317,7 +361,13 @@ def action_command(request: Request) -> Command:
 
 def _refused(request: Request) -> Command | None:
     """Text that hides something or gives orders about our rules: nothing of it is used."""
-    code = request.suspicions[0] if request.suspicions else ("instructions", request.injected) if request.injected else None
+    code = (
+        request.suspicions[0]
+        if request.suspicions
+        else ("instructions", request.injected)
+        if request.injected
+        else None
+    )
     if code is None and len(request.slots.tokens) > 150:
         code = ("too_long", str(len(request.slots.tokens)))
     if code is None:
@@ -331,12 +381,25 @@ def _refused(request: Request) -> Command | None:
 
 
 def _without_named_switch(command: Command, request: Request) -> Command:
-    """"from A to B", "replace A with B", "swap A for B": only B is the target."""
-    if request.act.verb not in lex.SWITCH_VERBS | {"change", "turn", "use"} or request.act.verb in ("go", "use", "turn"):
+    """ "from A to B", "replace A with B", "swap A for B": only B is the target."""
+    if request.act.verb not in lex.SWITCH_VERBS | {"change", "turn", "use"} or request.act.verb in (
+        "go",
+        "use",
+        "turn",
+    ):
         return command
     tokens, hits = request.slots.tokens, request.slots.names.positive
     words = [t.text for t in tokens]
-    mark = next((i for i in range(len(words) - 1, -1, -1) if words[i] in ("to", "with", "for", "by", "onto") and any(h.start > i for h in hits) and any(h.start < i for h in hits)), None)
+    mark = next(
+        (
+            i
+            for i in range(len(words) - 1, -1, -1)
+            if words[i] in ("to", "with", "for", "by", "onto")
+            and any(h.start > i for h in hits)
+            and any(h.start < i for h in hits)
+        ),
+        None,
+    )
     start = words.index("from") if "from" in words else None
     if mark is None:
         if start is not None and any(h.start > start for h in hits) and "to" in words[:start]:
@@ -347,7 +410,9 @@ def _without_named_switch(command: Command, request: Request) -> Command:
     after = [h.words for h in hits if h.start > mark]
     shared = [h.words for h in hits if h.start < mark and (start is None or h.start < start)]
     index = request.vocabulary.index
-    if request.act.verb in ("replace", "swap", "exchange") or not by_names(replace(command, names=(*shared, *after)), index):
+    if request.act.verb in ("replace", "swap", "exchange") or not by_names(
+        replace(command, names=(*shared, *after)), index
+    ):
         return replace(command, names=tuple(after))
     return replace(command, names=(*shared, *after))
 
@@ -361,9 +426,24 @@ def _with_thread(command: Command, request: Request) -> Command:
     if not named and command.unknown:
         return command
     if not command.hosts and context.host and (not named or _fits_thread(command, request)):
-        command = replace(command, host=context.host, hosts=(context.host,), reasons=(*command.reasons, Reason(slot="host", value=context.host, how="thread")))
-    if not named and context.config and command.host == context.host and request.intent is not Intent.STOP and (command.reference is None or command.reference.kind == "last"):
-        command = replace(command, config=context.config, reasons=(*command.reasons, Reason(slot="config", value=context.config, how="thread")))
+        command = replace(
+            command,
+            host=context.host,
+            hosts=(context.host,),
+            reasons=(*command.reasons, Reason(slot="host", value=context.host, how="thread")),
+        )
+    if (
+        not named
+        and context.config
+        and command.host == context.host
+        and request.intent is not Intent.STOP
+        and (command.reference is None or command.reference.kind == "last")
+    ):
+        command = replace(
+            command,
+            config=context.config,
+            reasons=(*command.reasons, Reason(slot="config", value=context.config, how="thread")),
+        )
     return command
 
 
@@ -383,8 +463,18 @@ def _fits_thread(command: Command, request: Request) -> bool:
 def _all_unknown(command: Command, request: Request) -> tuple[str, ...]:
     """Unknown names, also the bare object of the verb where nothing known is named."""
     unknown = list(command.unknown)
-    if request.intent in (Intent.START, Intent.RESTART, Intent.STOP) and not command.names and not command.engine and not command.config and command.reference is None:
-        if command.speculative is None and (thing := unknown_object(request.act, request.slots)) and thing not in unknown:
+    if (
+        request.intent in (Intent.START, Intent.RESTART, Intent.STOP)
+        and not command.names
+        and not command.engine
+        and not command.config
+        and command.reference is None
+    ):
+        if (
+            command.speculative is None
+            and (thing := unknown_object(request.act, request.slots))
+            and thing not in unknown
+        ):
             if not _is_noise(thing):
                 unknown.append(thing)
     return tuple(unknown)
@@ -412,7 +502,11 @@ def _aim(command: Command, request: Request) -> tuple[Command, Question | None]:
 def _candidates(command: Command, request: Request) -> Command:
     """The model where one fits, and the configs that fit."""
     index = request.vocabulary.index
-    ids = by_names(command, index) if (command.names or command.engine or command.without or command.speculative is not None) else frozenset()
+    ids = (
+        by_names(command, index)
+        if (command.names or command.engine or command.without or command.speculative is not None)
+        else frozenset()
+    )
     if ids:
         ids, _ = narrowed(command, index, ids, context=request.context, now=request.now)
     models = tuple(dict.fromkeys(index.models[i] for i in sorted(ids)))
@@ -430,7 +524,12 @@ def _aim_stop(command: Command, request: Request) -> tuple[Command, Question | N
     hosts = {index.configs[index.numbers[c]].host for c in command.candidates}
     if len(command.models) == 1 and len(hosts) == 1:
         host = next(iter(hosts))
-        return replace(command, host=host, hosts=(host,) if host else (), config=command.candidates[0] if len(command.candidates) == 1 else None), None
+        return replace(
+            command,
+            host=host,
+            hosts=(host,) if host else (),
+            config=command.candidates[0] if len(command.candidates) == 1 else None,
+        ), None
     return command, Question(code="which_target", values={"hosts": sorted(h for h in hosts if h)})
 
 
@@ -447,11 +546,24 @@ def _filled(command: Command, request: Request) -> Command:
     if number is None:
         return command
     host = command.host or (index.hosts[number] if not command.hosts else None)
-    return replace(command, model=index.models[number], models=(index.models[number],), host=host, hosts=command.hosts or ((host,) if host else ()))
+    return replace(
+        command,
+        model=index.models[number],
+        models=(index.models[number],),
+        host=host,
+        hosts=command.hosts or ((host,) if host else ()),
+    )
 
 
 def _aim_config(command: Command, request: Request) -> tuple[Command, Question | None]:
-    said = bool(command.names or command.engine or command.without or command.config or command.speculative is not None or command.reference)
+    said = bool(
+        command.names
+        or command.engine
+        or command.without
+        or command.config
+        or command.speculative is not None
+        or command.reference
+    )
     if not said and command.host is None:
         return command, Question(code="which_target")
     vocabulary = request.vocabulary
@@ -461,7 +573,9 @@ def _aim_config(command: Command, request: Request) -> tuple[Command, Question |
             shown = tuple(c.config for c in ranked(vocabulary.index, ids, 5))
             return replace(command, candidates=shown), Question(code="which_config")
         command = replace(command, config=vocabulary.index.configs[min(ids)].name)
-    found = resolve(command, _EMPTY_CATALOG, _EMPTY_INVENTORY, index=vocabulary.index, context=request.context, now=request.now)
+    found = resolve(
+        command, _EMPTY_CATALOG, _EMPTY_INVENTORY, index=vocabulary.index, context=request.context, now=request.now
+    )
     if isinstance(found, Resolved):
         filled = replace(command, config=found.candidate.config, reasons=(*command.reasons, *found.reasons))
         return _filled(filled, request), None
@@ -490,7 +604,9 @@ def _first_question(command: Command, request: Request) -> Question | None:
     if (said := _contradiction(command, request)) is not None:
         return Question(code="contradiction", values={"words": said})
     if any(h.guessed for h in found.names.hits):
-        return Question(code="guessed_name", values={"names": [" ".join(h.words) for h in found.names.hits if h.guessed]})
+        return Question(
+            code="guessed_name", values={"names": [" ".join(h.words) for h in found.names.hits if h.guessed]}
+        )
     if request.other_person or request.wish:
         return Question(code="confirm_wish")
     verb = request.act.clause.tokens[request.act.at] if request.act.at < len(request.act.clause.tokens) else None

@@ -93,13 +93,21 @@ class _Reader:
         others = [(i, n) for i, n in found if n not in _QUIET] or found
         if others and others[0][1] is not Intent.CANCEL:
             return self._read(*others[0])
-        questions = [(i, self._intent(i)) for i, a in enumerate(self.acts) if a.kind in ("question", "fragment", "hypothetical", "negated")]
+        questions = [
+            (i, self._intent(i))
+            for i, a in enumerate(self.acts)
+            if a.kind in ("question", "fragment", "hypothetical", "negated")
+        ]
         questions = [(i, n) for i, n in questions if n is not Intent.NONE and n not in ACTIONS]
         if others:
             return self._read(*others[0])
         if questions and not self._shadowed(questions):
             return self._read(*questions[0])
-        bare = [(i, n) for i, a in enumerate(self.acts) if a.kind in ("fragment", "question") and (n := self._follow_up(i)) is not Intent.NONE]
+        bare = [
+            (i, n)
+            for i, a in enumerate(self.acts)
+            if a.kind in ("fragment", "question") and (n := self._follow_up(i)) is not Intent.NONE
+        ]
         if bare:
             return self._act(bare[:1], [bare[0][1]])
         if (wanted := self._without_verb()) is not None:
@@ -107,7 +115,7 @@ class _Reader:
         return self._none(self._why_not())
 
     def _without_verb(self) -> Command | None:
-        """"mistral with eagle on node7 please": a config and a host and nothing else. Without "please" it is asked about."""
+        """ "mistral with eagle on node7 please": a config and a host and nothing else. Without "please" it is asked about."""
         if not self.acts or any(a.kind not in ("fragment", "social") or a.clause.end == "?" for a in self.acts):
             return None
         tokens = slots.join([a.clause for a in self.acts if a.kind == "fragment"])
@@ -118,14 +126,26 @@ class _Reader:
         place = next(i for i, a in enumerate(self.acts) if a.kind == "fragment")
         self.merged = frozenset(range(len(self.acts)))
         made = self._act([(place, Intent.START)], [])
-        return made if polite or made.ask or made.intent is not Intent.START else replace(made, ask=True, question=Question(code="no_verb"))
+        return (
+            made
+            if polite or made.ask or made.intent is not Intent.START
+            else replace(made, ask=True, question=Question(code="no_verb"))
+        )
 
     def _shadowed(self, questions: list[tuple[int, Intent]]) -> bool:
         """A stray noun beside a report or statement asks for nothing: "I restarted it, logs look fine"."""
         fragments_only = all(self.acts[i].kind == "fragment" for i, _ in questions)
         places = {i for i, _ in questions}
-        said = any(a.kind in ("past", "own_plan", "statement") or (a.kind == "fragment" and i < min(places) and len(targets.leftovers(a.clause.tokens)) > 0) for i, a in enumerate(self.acts))
-        return fragments_only and said and not any(self.acts[i].clause.words[0] in lex.HEALTH_WORDS | lex.LOG_WORDS for i, _ in questions)
+        said = any(
+            a.kind in ("past", "own_plan", "statement")
+            or (a.kind == "fragment" and i < min(places) and len(targets.leftovers(a.clause.tokens)) > 0)
+            for i, a in enumerate(self.acts)
+        )
+        return (
+            fragments_only
+            and said
+            and not any(self.acts[i].clause.words[0] in lex.HEALTH_WORDS | lex.LOG_WORDS for i, _ in questions)
+        )
 
     def _none(self, held: str | None) -> Command:
         return Command(intent=Intent.NONE, text=self.text, held=held)
@@ -149,20 +169,36 @@ class _Reader:
         if (special := _reports(act, text, found)) is not None:
             return special
         asking = act.kind in _ASKING
-        if asking and (saved := phrases.save(act.clause.words[act.at :], [t.raw for t in act.clause.tokens[act.at :]])) and act.kind != "desire":
+        if (
+            asking
+            and (saved := phrases.save(act.clause.words[act.at :], [t.raw for t in act.clause.tokens[act.at :]]))
+            and act.kind != "desire"
+        ):
             if saved.name or self.context:
                 return Intent.SAVE
-        if act.kind in ("fragment", "question") and self._follow_up(place) is Intent.CHANGE and act.clause.words[0] in ("and", "with", "same", "but", "now", "again"):
+        if (
+            act.kind in ("fragment", "question")
+            and self._follow_up(place) is Intent.CHANGE
+            and act.clause.words[0] in ("and", "with", "same", "but", "now", "again")
+        ):
             return Intent.NONE
         named = found.target or (_objectless(act) and self._gathers_target(place))
         pronoun = found.pronoun and self.context is not None
         if asking:
-            acted = actions.action(act, target=named or pronoun, own_target=found.target, overrides=found.set_anything, thread=self.context is not None)
+            acted = actions.action(
+                act,
+                target=named or pronoun,
+                own_target=found.target,
+                overrides=found.set_anything,
+                thread=self.context is not None,
+            )
             if acted is Intent.STOP and self._turns_off(act, found):
                 acted = Intent.CHANGE
             if acted is not None and self._plausible(act, acted, found, named or pronoun):
                 return acted
-        if act.kind in ("negated", "hypothetical") and not (act.kind == "hypothetical" and act.verb in lex.READ_VERBS - ACTION_VERBS):
+        if act.kind in ("negated", "hypothetical") and not (
+            act.kind == "hypothetical" and act.verb in lex.READ_VERBS - ACTION_VERBS
+        ):
             return Intent.HELP if _asks_how(text) else Intent.NONE
         about = topics(text)
         return reading.intent(
@@ -171,7 +207,7 @@ class _Reader:
         )  # fmt: skip
 
     def _turns_off(self, act: Act, found: Slots) -> bool:
-        """"turn off mtp on X": a way of running is named, not a model or config."""
+        """ "turn off mtp on X": a way of running is named, not a model or config."""
         index = self.vocabulary.index
         hits = found.names.hits
         if act.verb not in ("turn", "switch", "shut") or not hits:
@@ -184,7 +220,9 @@ class _Reader:
     def _gathers_target(self, place: int) -> bool:
         """Whether the phrases beside a request name a target."""
         return any(
-            self._slots_of(i).target for i in range(len(self.acts)) if i != place and self.acts[i].kind in ("fragment", "statement", "question")
+            self._slots_of(i).target
+            for i in range(len(self.acts))
+            if i != place and self.acts[i].kind in ("fragment", "statement", "question")
         )
 
     def _plausible(self, act: Act, intent: Intent, found: Slots, target: bool) -> bool:
@@ -206,9 +244,37 @@ class _Reader:
         if any(t.fixed for t in act.clause.tokens[act.at : act.at + 1]):
             return False
         if not rest or set(rest) <= lex.FILLERS:
-            return not (set(rest) - lex.POLITE) or bool(set(rest) & (lex.BOX_NOUNS | {"it", "this", "that", "model", "again", "same", "one", "back", "down", "up", "instance", "now", "config"}))
-        return bool(unknown) and (any(c.isdigit() or c == "-" for c in unknown) or (intent is Intent.START and len(unknown.split()) == 1 and unknown not in self.vocabulary.known)
-                                  or (intent in (Intent.STOP, Intent.RESTART) and len(rest) == 1 and unknown not in self.vocabulary.known and not unknown.endswith("ing")))
+            return not (set(rest) - lex.POLITE) or bool(
+                set(rest)
+                & (
+                    lex.BOX_NOUNS
+                    | {
+                        "it",
+                        "this",
+                        "that",
+                        "model",
+                        "again",
+                        "same",
+                        "one",
+                        "back",
+                        "down",
+                        "up",
+                        "instance",
+                        "now",
+                        "config",
+                    }
+                )
+            )
+        return bool(unknown) and (
+            any(c.isdigit() or c == "-" for c in unknown)
+            or (intent is Intent.START and len(unknown.split()) == 1 and unknown not in self.vocabulary.known)
+            or (
+                intent in (Intent.STOP, Intent.RESTART)
+                and len(rest) == 1
+                and unknown not in self.vocabulary.known
+                and not unknown.endswith("ing")
+            )
+        )
 
     def _follow_up(self, place: int) -> Intent:
         """In a thread: "and with 5 steps", "64k context please", "plain instead"."""
@@ -217,12 +283,26 @@ class _Reader:
         words = self.acts[place].clause.words
         found = self._slots_of(place)
         before = self.acts[place - 1].clause.words if place else []
-        opener = (self.acts[place].clause.link == "but" and before[-1:] == ["same"]) or bool(set(words[:2]) & {"and", "with", "but", "now", "same", "without", "again", "also", "then", "no"}) or "instead" in words or "please" in words
+        opener = (
+            (self.acts[place].clause.link == "but" and before[-1:] == ["same"])
+            or bool(set(words[:2]) & {"and", "with", "but", "now", "same", "without", "again", "also", "then", "no"})
+            or "instead" in words
+            or "please" in words
+        )
         if any(a.kind in ("past", "statement", "own_plan") for a in self.acts):
             return Intent.NONE
         if found.set_anything and (opener or targets.leftovers(found.tokens) == []):
             return Intent.CHANGE
-        if opener and found.names.anything and ("instead" in words or "without" in words or words[0] in ("with", "without", "now", "same", "and") or before[-1:] == ["same"]):
+        if (
+            opener
+            and found.names.anything
+            and (
+                "instead" in words
+                or "without" in words
+                or words[0] in ("with", "without", "now", "same", "and")
+                or before[-1:] == ["same"]
+            )
+        ):
             return Intent.CHANGE
         if words[:1] == ["again"] and len(words) <= 3:
             return Intent.RESTART
@@ -257,7 +337,11 @@ class _Reader:
                 clauses.append(act.clause)
             elif act.kind in kinds and act.clause.link != "because" and self._is_slot(act, intent):
                 clauses.append(act.clause)
-            elif act.kind == "negated" and act.verb in ("use", "want", "need", "enable", "have", "include", "load") and intent in ACTIONS:
+            elif (
+                act.kind == "negated"
+                and act.verb in ("use", "want", "need", "enable", "have", "include", "load")
+                and intent in ACTIONS
+            ):
                 clauses.append(act.clause)
         return slots.join(clauses)
 
@@ -266,7 +350,11 @@ class _Reader:
         found = slots.read(act.clause.tokens, self.vocabulary, kind=intent)
         left = targets.leftovers(act.clause.tokens)
         if intent not in ACTIONS:
-            return found.target or bool(found.counts.concurrency or found.counts.lines or found.rhythm or found.channel) or bool(topics(found.text))
+            return (
+                found.target
+                or bool(found.counts.concurrency or found.counts.lines or found.rhythm or found.channel)
+                or bool(topics(found.text))
+            )
         return (found.target or found.set_anything) and len(left) <= 1
 
     def _with_antecedent(self, place: int, found: Slots, used: list[Token], intent: Intent) -> Slots:
@@ -303,7 +391,9 @@ class _Reader:
             return self._none(held)
         used = self._beside(place, intent)
         found = slots.read(used, self.vocabulary, kind=intent)
-        if not (found.names.anything or found.hosts.named or found.hosts.several or found.all) or (found.pronoun and not found.names.anything):
+        if not (found.names.anything or found.hosts.named or found.hosts.several or found.all) or (
+            found.pronoun and not found.names.anything
+        ):
             found = self._with_antecedent(place, found, used, intent)
         request = targets.Request(
             text=self.text, intent=intent, act=act, slots=found, vocabulary=self.vocabulary, context=self.context, now=self.now,
@@ -314,7 +404,7 @@ class _Reader:
         return replace(made, note=self._note(place, used))
 
     def _addressed(self, place: int) -> bool:
-        """"Bob, can you …": the request is to somebody else."""
+        """ "Bob, can you …": the request is to somebody else."""
         first = next((a for a in self.acts if a.kind != "social"), None)
         if first is None or self.acts[place] is first and first.clause.tokens[0].kind != "person":
             return False
@@ -322,7 +412,14 @@ class _Reader:
         if first.clause.tokens[0].kind == "person":
             return True
         known = self.vocabulary.known
-        return len(names) == 1 and names[0].raw[:1].isupper() and not names[0].raw.isupper() and names[0].text.isalpha() and names[0].text not in known and not names[0].role
+        return (
+            len(names) == 1
+            and names[0].raw[:1].isupper()
+            and not names[0].raw.isupper()
+            and names[0].text.isalpha()
+            and names[0].text not in known
+            and not names[0].role
+        )
 
     def _held(self, place: int) -> str | None:
         """A condition, a later time or a withdrawal that goes with the request."""
@@ -336,8 +433,23 @@ class _Reader:
             if other.kind == "condition" and other.clause.sentence == act.clause.sentence and abs(at - place) == 1:
                 return "conditional"
             words = " ".join(other.clause.words)
-            if other.kind in ("fragment", "social", "negated") and abs(at - place) == 1 and (moment := phrases.later(words)):
-                if set(words.replace(moment, " ").split()) <= lex.OPENERS | lex.POLITE | {"but", "not", "at", "or", "so", "on", "maybe", "the", "only", "sharp"}:
+            if (
+                other.kind in ("fragment", "social", "negated")
+                and abs(at - place) == 1
+                and (moment := phrases.later(words))
+            ):
+                if set(words.replace(moment, " ").split()) <= lex.OPENERS | lex.POLITE | {
+                    "but",
+                    "not",
+                    "at",
+                    "or",
+                    "so",
+                    "on",
+                    "maybe",
+                    "the",
+                    "only",
+                    "sharp",
+                }:
                     return "deferred"
             if at > place and _withdrawn(words):
                 return "withdrawn"
@@ -390,7 +502,26 @@ def _own_words(act: Act) -> str:
     rest = words[act.at :]
     for at, word in enumerate(rest):
         following = rest[at + 1] if at + 1 < len(rest) else ""
-        purpose = word == "for" and following in ("a", "an", "the", "our", "my", "tomorrow", "tonight", "his", "her", "their", "some", "today", "this", "next", "todays", "monday", "me", "us")
+        purpose = word == "for" and following in (
+            "a",
+            "an",
+            "the",
+            "our",
+            "my",
+            "tomorrow",
+            "tonight",
+            "his",
+            "her",
+            "their",
+            "some",
+            "today",
+            "this",
+            "next",
+            "todays",
+            "monday",
+            "me",
+            "us",
+        )
         aim = word == "to" and following not in lex.FILLERS and at > 1 and following.isalpha() and len(following) > 2
         if at and (purpose or aim):
             return " ".join(words[: act.at + at])
@@ -418,10 +549,32 @@ def _reports(act: Act, text: str, found: Slots) -> Intent | None:
     words = set(act.clause.words)
     nouns = words & lex.REPORT_NOUNS
     recurring = bool(words & lex.RECURRENCE) and not words & {"everything"}
-    ends = (act.verb in lex.END_VERBS and act.kind in _ASKING) or "no more" in " ".join(act.clause.words) or act.kind == "negated"
+    ends = (
+        (act.verb in lex.END_VERBS and act.kind in _ASKING)
+        or "no more" in " ".join(act.clause.words)
+        or act.kind == "negated"
+    )
     plural = nouns - {"status", "check", "message", "ping", "post", "update"}
     if ends and nouns and (act.kind == "negated" or not found.names.positive) and (plural or recurring):
-        if act.kind == "negated" and act.verb not in ("post", "send", "report", "ping", "show", "spam", "notify", "message", "update", "remind", "need", "want", "give", "get", "schedule", "do", ""):
+        if act.kind == "negated" and act.verb not in (
+            "post",
+            "send",
+            "report",
+            "ping",
+            "show",
+            "spam",
+            "notify",
+            "message",
+            "update",
+            "remind",
+            "need",
+            "want",
+            "give",
+            "get",
+            "schedule",
+            "do",
+            "",
+        ):
             return None
         return Intent.UNSCHEDULE
     if act.verb in ("unschedule", "unsubscribe") and act.kind in _ASKING:

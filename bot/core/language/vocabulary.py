@@ -35,7 +35,9 @@ KNOWN_WORDS = (
     | frozenset(w for phrases in lex.TOPICS.values() for p in phrases for w in p.split())
 )  # fmt: skip
 #: parts of host names and GPU names that say nothing by themselves
-_DULL = frozenset("gpu gpus host node server box machine nvidia amd geforce rtx intel pro gb x the and ti super".split()) | {""}
+_DULL = frozenset(
+    "gpu gpus host node server box machine nvidia amd geforce rtx intel pro gb x the and ti super".split()
+) | {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,11 @@ class HostIndex:
                 tag[one.lower()].add(name)
             for piece in host.gpus.lower().split():
                 plain = compact(piece)
-                if plain not in _DULL and not plain.endswith("gb") and not (plain.endswith("x") and plain[:-1].isdigit()):
+                if (
+                    plain not in _DULL
+                    and not plain.endswith("gb")
+                    and not (plain.endswith("x") and plain[:-1].isdigit())
+                ):
                     gpu[plain].add(name)
         return cls(
             names=frozenset(inventory.hosts),
@@ -94,7 +100,7 @@ class HostIndex:
 
 
 def shape(name: str) -> str:
-    """"ct129" and "ct-130" are both "ct#"."""
+    """ "ct129" and "ct-130" are both "ct#"."""
     return "".join("#" if a[0].isdigit() else a for a in atoms(name))
 
 
@@ -110,9 +116,14 @@ class Spelling:
         limit = 2 if len(word) >= 8 else 1
         pool = [w for n in range(len(word) - limit, len(word) + limit + 1) for w in self.by_length.get(n, ())]
         hits = process.extract(word, pool, scorer=OSA.distance, score_cutoff=limit, limit=6)
-        found = sorted((distance, _kind(word, right), squeezed(word) != squeezed(right), right[:1] != word[:1], right) for right, distance, _ in hits)
+        found = sorted(
+            (distance, _kind(word, right), squeezed(word) != squeezed(right), right[:1] != word[:1], right)
+            for right, distance, _ in hits
+        )
         found = [f for f in found if len(word) > 3 or sorted(f[4]) == sorted(word)]
-        if not found or (len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])):
+        if not found or (
+            len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])
+        ):
             return None
         distance, kind, _, other_start, right = found[0]
         if kind == "other" and (len(word) < 5 or other_start):
