@@ -100,6 +100,8 @@ class StopTarget:
     as_root: bool = False
     #: time between the first SIGTERM and SIGKILL
     grace_s: int = 20
+    #: time given to port and GPU memory to come free once the processes are gone
+    settle_s: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

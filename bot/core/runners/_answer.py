@@ -35,8 +35,10 @@ def start_result(result: ShellResult, status: RunStatus) -> StartResult:
             status=status,
             reason=f"the host gave no answer to the start (exit status {result.exit_status}): {words}",
         )
+    reasons = [status.reason] if status.state is not RunState.UNKNOWN and outcome is StartOutcome.FAILED else []
+    reasons += [last(found, "reason")]
     return StartResult(
-        outcome=outcome, status=status, reason=last(found, "reason") or status.reason, remedy=last(found, "remedy")
+        outcome=outcome, status=status, reason=": ".join(filter(None, reasons)), remedy=last(found, "remedy")
     )
 
 

@@ -56,8 +56,8 @@ def _secret(name: str, reference: SecretRef, shown: str) -> Secret:
         given = match.groupdict()
         place = given["place"].strip("'\"")
         variable = given.get("variable") or (name if re.fullmatch(_NAME, name) else "")
-        # "~" is for the shell to expand, the rest is text
-        quoted = f'"$HOME"/{quote(place[2:])}' if place.startswith("~/") else quote(place)
+        # "~" is the login account's home, also where the script runs through sudo; the rest is text
+        quoted = f'"$login_home"/{quote(place[2:])}' if place.startswith("~/") else quote(place)
         return Secret(name, kind, quoted, quote(variable), quote(reference.source))
     raise BadInputError(
         f"the secret for {shown} lives in {reference.source!r}, which cannot be read at a start",

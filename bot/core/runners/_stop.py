@@ -18,8 +18,11 @@ def stop_command(target: StopTarget, script: Script, *, as_root: bool) -> ShellC
         pid_started="" if target.unit or target.pid_started is None else target.pid_started,
         port="" if target.port is None else target.port,
         grace_s=target.grace_s,
+        settle_s=target.settle_s,
     )
-    return ShellCommand(text=text, timeout_s=target.grace_s + _LOOKING_S, as_root=as_root or target.as_root)
+    return ShellCommand(
+        text=text, timeout_s=target.grace_s + target.settle_s + _LOOKING_S, as_root=as_root or target.as_root
+    )
 
 
 def parse_stop(result: ShellResult) -> StopResult:
