@@ -90,10 +90,9 @@ class Service:
     def run(self) -> None:
         """Start, and again where Restart= says so."""
         while True:
-            status = self.once()
-            if self.stopping or not self.wants_restart(status):
+            self.once()
+            if self.state["SubState"] != "auto-restart":
                 return
-            self.tell(ActiveState="activating", SubState="auto-restart", MainPID=0)
             pause = time.monotonic() + seconds(self.unit.last("RestartSec"), 0.1)
             while time.monotonic() < pause and not self.stopping:
                 time.sleep(_POLL_S)
@@ -113,8 +112,8 @@ class Service:
         policy = self.unit.last("Restart", "no")
         return policy == "always" or (policy.startswith("on-") and failed and policy != "on-success")
 
-    def once(self) -> bool:
-        """One run of the main process. Whether it failed."""
+    def once(self) -> None:
+        """One run of the main process."""
         unit = self.unit
         self.identifier = "(unknown)"
         words = unit_file.split(unit_file.specifiers(unit.last("ExecStart"), unit.name))
@@ -126,20 +125,15 @@ class Service:
         self.tell(
             ActiveState="activating", SubState="start", InvocationID=self.invocation, Result="success", ExecStart=words
         )
-        self.spawn(program, words, variables)
+        executed = self.spawn(program, words, variables)
         now = int(time.time() * 1e6)
-        self.tell(
-            ActiveState="active",
-            SubState="running",
-            MainPID=self.pid,
-            ExecMainPID=self.pid,
-            ExecMainStartTimestamp=now,
-            ActiveEnterTimestamp=now,
-            ExecMainCode=0,
-            ExecMainStatus=0,
-        )
-        self.say(f"Started {unit.last('Description', unit.name, 'Unit')}.")
-        return self.finish(self.wait())
+        main = {"MainPID": self.pid, "ExecMainPID": self.pid, "ExecMainStartTimestamp": now}
+        self.state.update(main, ExecMainCode=0, ExecMainStatus=0)
+        # Type=exec counts as started once the program runs, Type=simple as soon as it was forked
+        if executed or unit.last("Type", "simple") == "simple":
+            self.tell(ActiveState="active", SubState="running", ActiveEnterTimestamp=now)
+            self.say(f"Started {unit.last('Description', unit.name, 'Unit')}.")
+        self.finish(self.wait())
 
     def variables(self) -> dict[str, str]:
         """Environment of the service: the manager's, not the login's."""
@@ -150,16 +144,21 @@ class Service:
             account["USER"] = account["LOGNAME"] = os.environ.get("PRACTICE_USER") or pwd.getpwuid(os.getuid()).pw_name
         return inherited | account | {"JOURNAL_STREAM": "8:1"} | unit_file.environment(self.unit)
 
-    def spawn(self, program: str, words: list[str], variables: dict[str, str]) -> None:
-        """Fork the main process with its output on a pipe or in a file."""
+    def spawn(self, program: str, words: list[str], variables: dict[str, str]) -> bool:
+        """Fork the main process with its output on a pipe or in a file. Whether its program was executed."""
         self.reader, writer = os.pipe()
+        # closed by a successful exec, written to by a failed one
+        verdict, failed = os.pipe()
         target = self.unit.last("StandardOutput", "journal")
         folder = unit_file.specifiers(self.unit.last("WorkingDirectory", "~").lstrip("-"), self.unit.name)
         found = program if "/" in program else self._search(program, variables)
         self.pid = os.fork()
         if self.pid:
             os.close(writer)
-            return
+            os.close(failed)
+            executed = not os.read(verdict, 1)
+            os.close(verdict)
+            return executed
         status = _ERRNO_EXEC
         try:
             os.setsid()
@@ -177,6 +176,7 @@ class Service:
         except OSError as error:
             step = "CHDIR" if status == _CHDIR else "EXEC"
             self.say(f"{self.unit.name}: Failed at step {step} spawning {program}: {error.strerror}")
+        os.write(failed, b"x")
         os._exit(status)
 
     def _search(self, program: str, variables: dict[str, str]) -> str:
@@ -246,8 +246,8 @@ class Service:
         """Living processes of this run."""
         return [p for p, v in processes().items() if v.get("INVOCATION_ID") == self.invocation and p != os.getpid()]
 
-    def finish(self, status: int) -> bool:
-        """Clear up after the main process; whether it failed."""
+    def finish(self, status: int) -> None:
+        """Clear up after the main process and say how it ended."""
         unit = self.unit
         if unit.last("KillMode", "control-group") not in ("process", "none"):
             for pid in self.members():
@@ -276,10 +276,11 @@ class Service:
         if self.stopping:
             self.say(f"Stopped {unit.last('Description', unit.name, 'Unit')}.")
         self.after_stop("success" if fine else result, code, number)
+        again = not self.stopping and self.wants_restart(not fine)
         now = int(time.time() * 1e6)
         self.tell(
-            ActiveState="inactive" if fine else "failed",
-            SubState="dead" if fine else "failed",
+            ActiveState="activating" if again else "inactive" if fine else "failed",
+            SubState="auto-restart" if again else "dead" if fine else "failed",
             Result="success" if fine else result,
             MainPID=0,
             ExecMainCode=code,
@@ -287,7 +288,6 @@ class Service:
             ExecMainExitTimestamp=now,
             InactiveEnterTimestamp=now,
         )
-        return not fine
 
     def after_stop(self, result: str, code: int, number: int) -> None:
         """Run the commands of ExecStopPost=, told how the service ended."""
