@@ -99,7 +99,7 @@ def drift(
     """One finding for each change, nothing where all is as recorded.
 
     `proven`: facts of the launch that proved the revision ("sglang": "0.5.9", "torch", "driver", "model hash", "chat
-    template", "gpus", "power limit"); `now`: the same facts today. A fact that cannot be read is unknown, not unchanged.
+    template", "gpus", "power limit"); `now`: the same facts today. What cannot be read is unknown, not unchanged.
     """
     findings: list[Finding] = []
     if unit is not None:

@@ -14,6 +14,8 @@ _ASKING = re.compile(
     r"--help(=.*)?|-h|--usage|--version|-V|--list-devices|--show-model-list|--cache-list|--completion-bash|--license"
 )
 _UNICODE_DASH = re.compile("[‐-―−﹘﹣－]")
+#: what no name of a model holds: remains of bytes that were no text
+_JUNK = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 #: variables that give what a flag would, by engine: llama-server reads LLAMA_ARG_*
 _MODEL_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "llama.cpp": ("LLAMA_ARG_MODEL", "LLAMA_ARG_HF_REPO", "LLAMA_ARG_MODEL_URL")
@@ -64,7 +66,7 @@ def recognise(sighting: Sighting, engines: Mapping[str, Engine]) -> Launch | Non
     model = line.model or _from_environment(sighting, _MODEL_VARIABLES.get(engine.name, ()))
     if not model and "config" in line.flags:
         model = ""
-    elif not model:
+    elif not model or _JUNK.search(model):
         return None
     port = line.flags.get("port")
     stated = port if isinstance(port, str) else None

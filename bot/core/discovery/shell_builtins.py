@@ -162,7 +162,8 @@ def _run_here(shell: "Interpreter", kind: str, path: str, text: str, arguments: 
             scope.variables["BASH_SOURCE"] = Variable((path,))
     if arguments:
         scope.positional = tuple(arguments)
-    shell.run_text(clean(text))
+    with shell.deeper():
+        shell.run_text(clean(text))
     shell.where, _, positional, shell._line = kept
     shell.scope.variables.pop("BASH_SOURCE", None)
     shell.scope.positional = positional if arguments else shell.scope.positional
@@ -186,7 +187,8 @@ def _deactivate(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 
 
 def _eval(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    return shell.run_text(render(" ".join(words[1:])))
+    with shell.deeper():
+        return shell.run_text(render(" ".join(words[1:])))
 
 
 def _leave(kind: str) -> Builtin:

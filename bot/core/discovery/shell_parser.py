@@ -31,7 +31,7 @@ _RESERVED = re.compile(
 _FUNCTION = re.compile(r"([^\s;&|()<>'\"$`=#]+)[ \t]*\([ \t]*\)")
 _FOR_ARITHMETIC = re.compile(r"\(\((.*?);(.*?);(.*?)\)\)", re.DOTALL)
 _FISH_ONLY = frozenset(("end", "begin", "switch"))
-_DEPTH_LIMIT = 60
+_DEPTH_LIMIT = 40
 
 
 def parse_shell(text: str, *, fish: bool = False) -> Script:
@@ -61,6 +61,11 @@ class _Parser(SimpleReader):
                 body.items.extend(self._statement().items)
                 if self.position == start:
                     raise ShellSyntaxError("unexpected character")
+            except RecursionError:
+                complete = False
+                self._heredocs.clear()
+                self._nesting = 0
+                self._next_line(start)
             except ShellSyntaxError as error:
                 complete = False
                 self._heredocs.clear()

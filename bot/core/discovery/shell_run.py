@@ -1,7 +1,8 @@
 """Following a shell text to the commands that it would run. Nothing is executed: conditions that only the host could
 answer are taken the way that leads to a launch, commands other than launches have no effect."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
@@ -42,7 +43,7 @@ from bot.core.discovery.shell_syntax import (
 from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status
 
 _STEPS = 20_000
-_DEPTH = 40
+_DEPTH = 25
 _LAUNCHES = 64
 
 
@@ -120,6 +121,8 @@ class Interpreter:
             return self.run(parse_shell(text, fish=self.fish).body)
         except Leave as leave:
             return YES if leave.kind in ("exit", "return") else LIKELY
+        except RecursionError:
+            return LIKELY
 
     def run(self, node: Node) -> Status:
         """Follow one node."""
@@ -166,6 +169,15 @@ class Interpreter:
         return Interpreter(
             self.world, scope, where=where or self.where, surroundings=self.surroundings, fish=fish, parent=self
         )
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """One level more of text that runs text; too many are not followed."""
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
     def origin(self, line: int = 0) -> str:
         """Where the present command stands, for provenance."""
