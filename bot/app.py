@@ -22,6 +22,7 @@ from bot.adapters.durable.client import ClientOperations
 from bot.adapters.durable.operations import DbosOperations
 from bot.adapters.local_python import SubprocessPython
 from bot.adapters.model_server import HttpModelServer
+from bot.adapters.slack.app import Slack, SlackSettings
 from bot.adapters.ssh.remote import SshRemote
 from bot.adapters.store.catalogs import SqlCatalog
 from bot.adapters.store.database import Database
@@ -36,14 +37,15 @@ from bot.core.access import AccessPolicy, Grant
 from bot.core.domain.command import Intent
 from bot.core.domain.engine import Engine
 from bot.core.domain.measurement import Workload
-from bot.core.domain.operation import Permission, Schedule
+from bot.core.domain.message import Message
+from bot.core.domain.operation import Actor, Permission, Schedule
 from bot.core.domain.runner import Runner
 from bot.core.facts import Fact
 from bot.core.health import Probe
 from bot.core.language.vocabulary import Vocabulary
 from bot.core.planning import Check
-from bot.core.rendering.render import environment
-from bot.errors import PermanentError
+from bot.core.rendering.render import environment, render
+from bot.errors import PermanentError, SettingsError
 from bot.resources import directory
 from bot.settings import Access, Settings
 from bot.workflows import actions, bench, carry_out, conversation, home, report, sweep
@@ -68,6 +70,7 @@ class App:
         self._terminal_messenger = TerminalMessenger(self.terminal, self.posts, self.templates)
         self._scheduler: ReportScheduler | None = None
         self._durable: DbosOperations | ClientOperations | None = None
+        self._slack: Slack | None = None
         self.services: Services | None = None
         self.remote = SshRemote(
             known_hosts=settings.data_dir.expanduser() / "known_hosts",
@@ -82,6 +85,33 @@ class App:
         if self.services is None:
             raise PermanentError("the app is not open")
         return self.services
+
+    def slack(self) -> Slack:
+        """The connection to the workspace. Raises SlackError when the token is not accepted."""
+        settings = self.settings
+        secret = settings.slack_bot_token
+        if secret is None:
+            raise SettingsError(["RELAUNCH_SLACK_BOT_TOKEN is not set"])
+        self._slack = Slack(
+            SlackSettings(
+                bot_token=secret.get_secret_value(),
+                app_token=settings.slack_app_token.get_secret_value() if settings.slack_app_token else None,
+                signing_secret=settings.slack_signing_secret.get_secret_value()
+                if settings.slack_signing_secret
+                else None,
+                api_url=settings.slack_api_url,
+                team=settings.slack_team_id,
+                groups=policy_of(settings.access).groups,
+            ),
+            posts=self.posts,
+            clock=self.clock,
+            render=lambda message: render(message, self.templates),
+        )
+        return self._slack
+
+    def _publish_home(self, actor: Actor, message: Message) -> None:
+        if self._slack is not None:
+            self._slack.messenger.publish_home(actor, message)
 
     def open(self, *, slack: Messenger | None = None, work: bool = True) -> Services:
         """Wire services. `work`: carry out durable runs here and fire schedules; else only submit them to the process
@@ -115,11 +145,12 @@ class App:
 
     def inbox(self) -> DurableInbox:
         """Where requests go in."""
-        services = self.ready
-        return DurableInbox(services.runs, services.messenger)
+        return DurableInbox(self.ready, self._publish_home)
 
     def close(self) -> None:
         """End; what runs is carried on by the next process."""
+        if self._slack is not None:
+            self._slack.close()
         if self._scheduler is not None:
             self._scheduler.stop()
         if self._durable is not None:

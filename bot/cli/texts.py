@@ -22,7 +22,9 @@ def add_to(app: typer.Typer) -> None:
 
 def understand(
     text: Annotated[str | None, typer.Argument(help="A sentence, as typed in Slack.")] = None,
-    jsonl: Annotated[Path | None, typer.Option(help="Rows with `text` and perhaps `context`; one answer a line.")] = None,
+    jsonl: Annotated[
+        Path | None, typer.Option(help="Rows with `text` and perhaps `context`; one answer a line.")
+    ] = None,
     catalog: Annotated[Path | None, typer.Option(help="Catalog file (YAML); default: the database.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -108,7 +110,9 @@ def diagnose(
 
 
 def discover(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Copied unit files, scripts, histories, logs, folders.")] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Copied unit files, scripts, histories, logs, folders.")
+    ] = None,
     jsonl: Annotated[Path | None, typer.Option(help="Rows with `artefacts`; one answer a line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -190,4 +194,6 @@ def read_yaml(file: Path) -> Any:
     try:
         return yaml.safe_load(b"".join(chunks(file)).decode("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInputError(f"{file} is no YAML: {error}", remedy="see `relaunch catalog export` for the shape") from error
+        raise BadInputError(
+            f"{file} is no YAML: {error}", remedy="see `relaunch catalog export` for the shape"
+        ) from error

@@ -55,14 +55,7 @@ def services_of(app: App) -> Services:
 
 def me() -> Actor:
     """The person at the terminal."""
-    return Actor(id=f"cli:{getpass.getuser()}", name=getpass.getuser(), time_zone=_zone())
-
-
-def _zone() -> str:
-    from datetime import datetime
-
-    name = datetime.now().astimezone().tzname() or "UTC"  # noqa: DTZ005 - the zone of this machine is what is asked for
-    return name if name == "UTC" else "UTC"
+    return Actor(id=f"cli:{getpass.getuser()}", name=getpass.getuser())
 
 
 def print_json(value: Any) -> None:

@@ -1,5 +1,7 @@
 """bench: measure a running server's speed."""
 
+from typing import Any
+
 from bot.commands._asking import ask
 from bot.commands._spec import CommandSpec
 from bot.core.domain.catalog import LaunchRecord
@@ -67,7 +69,7 @@ def _busy(services: Services, launch: LaunchRecord) -> int:
 
 
 def _busy_question(request: Request, launch: LaunchRecord, busy: int) -> Message:
-    choice = {
+    choice: dict[str, Any] = {
         "label": "Measure anyway",
         "differs": [],
         "decode_tok_s": None,

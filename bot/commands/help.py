@@ -11,6 +11,7 @@ from bot.workflows.home import examples
 from bot.workflows.ports import Run
 from bot.workflows.services import Request, Services
 
+
 def _run(services: Services, request: Request, run: Run) -> None:
     may = permission(request.actor, services.policy, request.conversation.channel, None)
 
@@ -21,7 +22,8 @@ def _run(services: Services, request: Request, run: Run) -> None:
             context={
                 "topic": None,
                 "verbs": [
-                    {"name": t.intent.value, "help": " · ".join(t.syntax), "examples": list(t.examples[:2])} for t in known
+                    {"name": t.intent.value, "help": " · ".join(t.syntax), "examples": list(t.examples[:2])}
+                    for t in known
                 ],
                 "examples": list(examples(services, limit=4)),
                 "may": may.name.lower(),

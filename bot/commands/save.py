@@ -35,9 +35,10 @@ def _save(services: Services, request: Request) -> Message:
     if kind in ("tag", "alias"):
         known = config.tags if kind == "tag" else config.aliases
         already = value in known
-        field = {"tag": "tags", "alias": "aliases"}[kind]
-        if not already:
-            services.catalog.save(replace(config, **{field: (*known, value)}))
+        if not already and kind == "tag":
+            services.catalog.save(replace(config, tags=(*known, value)))
+        elif not already:
+            services.catalog.save(replace(config, aliases=(*known, value)))
         return _saved(services, request, kind, config.name, value, already)
     return _named(services, request, config, launch, value)
 

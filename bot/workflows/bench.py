@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.launch import LaunchState
 from bot.core.domain.measurement import Measurement, Workload
 from bot.core.domain.message import Conversation, Json, Message, Posted
 from bot.core.domain.operation import Actor, OperationState
 from bot.core.domain.plan import Plan, Step, StepKind
 from bot.core.domain.records import from_json, to_json
 from bot.core.measuring.script import Progress
+from bot.errors import RefusedError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
 from bot.workflows.conversation import telling
@@ -55,6 +57,7 @@ def submit_bench(
         note="",
         at=services.clock.now(),
     )
+    services.operations.set_state(operation, OperationState.RUNNING, at=services.clock.now())
     services.runs.submit(
         "bench_v1",
         run_id=f"bench:{operation}",
@@ -99,6 +102,10 @@ def _begin(services: Services, arguments: Mapping[str, Any], conversation: Conve
 def _measure(services: Services, arguments: Mapping[str, Any], card: Posted) -> Json:
     launch, plan = _launch(services, arguments)
     operation = str(arguments["operation"])
+    if launch.state != LaunchState.READY:
+        raise RefusedError(
+            f"{launch.config} on {launch.host} is {launch.state} by now", remedy="measure the one that runs"
+        )
 
     def progress(step: Progress) -> None:
         services.messenger.update(card, _progress(services, arguments, step))

@@ -77,7 +77,7 @@ def permitted(
     has = permission(actor, services.policy, conversation.channel, host)
     if has >= needed:
         return True
-    context = {
+    context: dict[str, Any] = {
         "verb": verb,
         "host": host,
         "needs": needed.name.lower(),

@@ -1,18 +1,22 @@
 """The inbox: every request becomes a durable run whose id is the request's, so a redelivery does nothing."""
 
+from collections.abc import Callable
+
 from bot.core.domain.button import ButtonValue
 from bot.core.domain.message import Conversation, Message, Posted
 from bot.core.domain.operation import Actor
 from bot.core.domain.records import to_json
-from bot.workflows.ports import Messenger, Operations
+from bot.workflows.home import home
+from bot.workflows.services import Services
 
 
 class DurableInbox:
     """Inbox port; returns as soon as the request is stored."""
 
-    def __init__(self, runs: Operations, messenger: Messenger) -> None:
-        self._runs = runs
-        self._messenger = messenger
+    def __init__(self, services: Services, publish_home: Callable[[Actor, Message], None]) -> None:
+        self._services = services
+        self._runs = services.runs
+        self._publish_home = publish_home
 
     def message(self, request_id: str, actor: Actor, conversation: Conversation, text: str) -> None:
         """A person said something."""
@@ -47,27 +51,12 @@ class DurableInbox:
 
     def old_button(self, request_id: str, actor: Actor, conversation: Conversation, posted: Posted) -> None:
         """A button of another version: say so."""
-        self._messenger.private(
-            conversation,
-            actor,
-            Message(
-                template="approval_closed",
-                context={
-                    "state": "expired",
-                    "verb": "",
-                    "host": "",
-                    "config": None,
-                    "by": None,
-                    "at": None,
-                    "detail": None,
-                    "again": None,
-                },
-            ),
-        )
+        message = Message(template="old_button", context={"why_not": "version"})
+        self._services.messenger.private(conversation, actor, message)
 
     def home(self, actor: Actor) -> None:
-        """Publish the home tab."""
-        self._runs.submit("home_v1", run_id=f"home:{actor.id}", partition=None, arguments={"actor": to_json(actor)})
+        """Publish the home tab; nothing is lost when it fails, it is opened again."""
+        self._publish_home(actor, home(self._services, actor))
 
     def joined(self, request_id: str, conversation: Conversation, inviter: Actor | None) -> None:
         """Say hello in a new channel."""

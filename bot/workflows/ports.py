@@ -9,12 +9,13 @@ from bot.core.domain.catalog import Catalog, LaunchConfig, LaunchRecord, Revisio
 from bot.core.domain.host import Host, Inventory
 from bot.core.domain.launch import LaunchState, Milestone
 from bot.core.domain.measurement import Measurement
-from bot.core.domain.message import Conversation, Json, Message, Posted
+from bot.core.domain.message import Conversation, Message, Posted
 from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState, Schedule
 from bot.core.domain.plan import Plan
 from bot.core.domain.shell import ShellCommand, ShellResult
 
-T = TypeVar("T", bound=Json)
+#: plain JSON, as it is stored
+T = TypeVar("T")
 
 
 class Clock(Protocol):

@@ -22,6 +22,7 @@ from bot.core.planning import (
     plan_stop,
     probe_target,
 )
+from bot.core.rendering.redact import redact
 from bot.errors import BadInputError
 from bot.workflows.look import look
 from bot.workflows.ports import Run
@@ -324,14 +325,20 @@ def _refusal(wanted: Wanted, refusal: Refusal) -> dict[str, Json]:
         "reason": refusal.reason,
         "remedy": refusal.remedy,
         "findings": [
-            {**_finding(one), "evidence": list(one.evidence)} for one in refusal.findings if one.judgement != "ok"
+            {**_finding(one), "evidence": [redact(line) for line in one.evidence]}
+            for one in refusal.findings
+            if one.judgement != "ok"
         ],
         "offers": [],
     }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    return {"judgement": finding.judgement.value, "summary": finding.summary, "remedy": finding.remedy}
+    return {
+        "judgement": finding.judgement.value,
+        "summary": redact(finding.summary),
+        "remedy": redact(finding.remedy),
+    }
 
 
 def _audit(services: Services, wanted: Wanted, actor: Actor, outcome: str) -> None:

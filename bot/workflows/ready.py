@@ -26,7 +26,7 @@ _FACTS = ("ports", "engine_version", "driver", "gpus", "model_files")
 _TOKEN_CHARACTERS = 40
 
 
-def prove(job: Job) -> Json:
+def prove(job: Job) -> dict[str, Any]:
     """What shows that this is the server that was planned. Gives {"proof", "doubts", "url"}; marks the launch ready."""
     services = job.services
     services.launches.set_state(job.operation, LaunchState.READY, at=services.clock.now())

@@ -2,37 +2,61 @@
 
 import hashlib
 import re
-import secrets
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bot.core.catalog.diff import diff
+from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.candidate import Candidate, candidate_to_revision
 from bot.core.discovery.discover import discover
+from bot.core.discovery.scan import SCAN_TEMPLATE, follow_ups, is_complete, parse_scan, scan_command, scan_context
 from bot.core.domain.button import ButtonValue
 from bot.core.domain.catalog import Catalog, LaunchConfig, Revision
 from bot.core.domain.host import Host
 from bot.core.domain.message import Message
 from bot.core.domain.operation import Actor, AuditEvent
-from bot.core.domain.shell import ShellCommand
 from bot.errors import BadInputError
 from bot.workflows.propose import known_host
 from bot.workflows.services import Services
 
-_SCAN_TIMEOUT_S = 60.0
 _MOST_ROUNDS = 3
 
 
-def scan_host(services: Services, host: Host) -> tuple[Candidate, ...]:
-    """Everything that runs or ran there, as far as units, processes, containers, histories and scripts show it."""
-    raise NotImplementedError
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a scan found, and what it could not look at."""
+
+    candidates: tuple[Candidate, ...]
+    unread: tuple[str, ...] = ()
+
+
+def scan_host(services: Services, host: Host) -> Found:
+    """Everything that runs or ran there, as far as units, processes, containers, histories and scripts show it.
+
+    Read-only: one round trip, and at most two more for files that the first ones name."""
+    artefacts: tuple[Artefact, ...] = ()
+    unread: list[str] = []
+    paths: tuple[str, ...] = ()
+    for number in range(_MOST_ROUNDS):
+        script = services.script(SCAN_TEMPLATE, **scan_context(paths=paths))
+        result = services.remote.run(host, scan_command(script))
+        if not is_complete(result.stdout):
+            unread.append(result.stderr.strip()[-300:] or "the scan was cut short")
+        seen = {one.path for one in artefacts}
+        artefacts += tuple(one for one in parse_scan(result.stdout) if one.path not in seen)
+        paths = tuple(path for path in follow_ups(artefacts, services.engines) if path not in seen)
+        if not paths or number == _MOST_ROUNDS - 1:
+            break
+    found = discover(artefacts, services.clock.now(), engines=services.engines)
+    return Found(candidates=found, unread=tuple(unread))
 
 
 def scan_message(services: Services, name: str, request_id: str) -> Message:
     """Scan a host and say what is new against the catalog."""
     host = known_host(services, name)
     began = services.clock.monotonic_s()
-    found = scan_host(services, host)
+    scanned = scan_host(services, host)
+    found = scanned.candidates
     catalog = services.catalog.catalog()
     known = {revision.id for config in catalog.configs.values() for revision in config.revisions}
     rows, same = [], 0
@@ -50,14 +74,12 @@ def scan_message(services: Services, name: str, request_id: str) -> Message:
             "operation": f"scan:{name}",
             "found": rows,
             "known": same,
-            "unread": [],
+            "unread": [{"what": "part of the host", "reason": reason} for reason in scanned.unread],
         },
     )
 
 
-def _row(
-    services: Services, catalog: Catalog, host: str, candidate: Candidate, revision: Revision
-) -> dict[str, Any]:
+def _row(services: Services, catalog: Catalog, host: str, candidate: Candidate, revision: Revision) -> dict[str, Any]:
     near = nearest_config(catalog, host, candidate)
     lines = diff(near.latest, revision, services.engines) if near else ()
     return {
@@ -103,14 +125,16 @@ def save_found(services: Services, value: ButtonValue, actor: Actor) -> Message:
     wanted = value.extra.get("revision") if value.action == "save" else None
     host = known_host(services, name)
     saved: list[str] = []
-    for candidate in scan_host(services, host):
+    for candidate in scan_host(services, host).candidates:
         revision = candidate_to_revision(candidate, author=actor.id, created_at=services.clock.now())
         if wanted is not None and revision.id != wanted:
             continue
         if config := save_candidate(services, name, candidate, revision):
             saved.append(config)
     if not saved and wanted is not None:
-        raise BadInputError("that launch is not there any more, or was saved already", remedy=f"say “scan {name}” again")
+        raise BadInputError(
+            "that launch is not there any more, or was saved already", remedy=f"say “scan {name}” again"
+        )
     services.audit.add(
         AuditEvent(
             at=services.clock.now(), actor=actor.id, action="save", host=name, outcome=f"saved {', '.join(saved)}"

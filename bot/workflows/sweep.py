@@ -8,8 +8,10 @@ from bot.workflows.services import Services
 
 def sweep(services: Services) -> None:
     """Submit operations that are running without a run; close approvals that ran out."""
-    for operation, _, host in services.operations.in_state(OperationState.RUNNING):
-        submit(services, operation, host)
+    for operation, kind, host in services.operations.in_state(OperationState.RUNNING):
+        # a measurement is submitted by the durable step that stored it
+        if kind != "measure":
+            submit(services, operation, host)
     for operation in services.operations.expired(services.clock.now()):
         close_card(services, operation, state="expired", by=None, detail=None)
 

@@ -11,6 +11,7 @@ from bot.core.domain.launch import Milestone, Phase
 from bot.core.domain.message import Message
 from bot.core.domain.operation import OperationState
 from bot.core.domain.runner import RunState
+from bot.core.engines import LogPosition, follow
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError, TemporaryError
 from bot.workflows.job import Job
@@ -45,6 +46,8 @@ class Watched:
     away_since: str = ""
     status: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
+    #: engines.LogPosition
+    position: dict[str, Any] = field(default_factory=dict)
 
 
 def watch(job: Job, run: Run) -> Mapping[str, Any]:
@@ -52,9 +55,13 @@ def watch(job: Job, run: Run) -> Mapping[str, Any]:
     usual: Any = run.step("usual times", lambda: usual_times(job))
     state: Any = run.step("watch begins", lambda: asdict(Watched(began_at=_now(job).isoformat())))
     while not state["end"]:
-        state = run.step("watch", lambda before=state: asdict(_rounds(job, Watched(**before), usual)))
+        state = _next(job, run, state, usual)
     result: Mapping[str, Any] = state
     return result
+
+
+def _next(job: Job, run: Run, state: Any, usual: Any) -> Any:
+    return run.step("watch", lambda: asdict(_rounds(job, Watched(**state), usual)))
 
 
 def _rounds(job: Job, state: Watched, usual: Mapping[str, float]) -> Watched:
@@ -114,12 +121,11 @@ def _read_log(job: Job, state: Watched, now: datetime) -> Watched:
         command = job.runner.log(job.unit, state.cursor, job.services.script)
         chunk = job.runner.parse_log(job.services.remote.run(job.host, command), state.cursor)
         engine = job.services.engines[job.plan.engine]
-        for line in chunk.lines:
-            # progress bars are rewritten with carriage returns on one line: each piece is a state of its own
-            for piece in line.split("\r"):
-                milestone = engine.milestone(piece)
-                if milestone is not None:
-                    state = _reached(job, state, milestone, now)
+        piece = "".join(f"{line}\n" for line in chunk.lines)
+        found, position = follow(engine, piece, LogPosition(**state.position))
+        state = replace(state, position=asdict(position))
+        for milestone in found:
+            state = _reached(job, state, milestone, now)
         shown = [redact(line.split("\r")[-1])[:300] for line in chunk.lines if line.strip()]
         if shown:
             kept = [*state.last_lines, *shown][-_LAST_LINES:]

@@ -6,6 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from bot.core.domain.message import Json
 from bot.errors import PermanentError, RelaunchError, SettingsError
 from bot.workflows.ports import Run
 
-T = TypeVar("T", bound=Json)
+T = TypeVar("T")
 Workflow = Callable[[Run, Mapping[str, Any]], Json]
 _log = structlog.get_logger()
 
@@ -58,6 +59,7 @@ class DbosOperations:
         self._url = url
         self._lock: int | None = None
         self._takeover: Takeover | None = None
+        self._submitter = ThreadPoolExecutor(max_workers=4, thread_name_prefix="submit")
         self._functions = {name: _register(name, work) for name, work in workflows.items()}
 
     def launch(self) -> None:
@@ -81,15 +83,19 @@ class DbosOperations:
 
     def submit(self, workflow: str, *, run_id: str, partition: str | None, arguments: Mapping[str, Any]) -> None:
         """Enqueue once per run_id."""
+        # a thread of its own: inside a step the library would take the new run for a child of the one that runs
+        self._submitter.submit(self._submit, workflow, run_id, partition, dict(arguments)).result()
+
+    def _submit(self, workflow: str, run_id: str, partition: str | None, arguments: dict[str, Any]) -> None:
         if self.state(run_id) is not None:
             return
         function = self._functions[workflow]
         with SetWorkflowID(run_id):
             if partition is None:
-                DBOS.start_workflow(function, dict(arguments))
+                DBOS.start_workflow(function, arguments)
             else:
                 with SetEnqueueOptions(queue_partition_key=partition):
-                    DBOS.enqueue_workflow(HOSTS_QUEUE, function, dict(arguments))
+                    DBOS.enqueue_workflow(HOSTS_QUEUE, function, arguments)
 
     def state(self, run_id: str) -> str | None:
         """One of "pending", "enqueued", "success", "error", "cancelled" …, or None when there is no such run."""
@@ -107,6 +113,7 @@ class DbosOperations:
         """Stop taking work; what runs is carried on by the next process."""
         if self._takeover is not None:
             self._takeover.stop()
+        self._submitter.shutdown(wait=True)
         DBOS.destroy(destroy_registry=True)
         if self._lock is not None:
             os.close(self._lock)

@@ -1,0 +1,50 @@
+"""The real bot beside a running practice, in this process, with the practice's tokens, hosts and people."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bot.app import App, set_up_logging
+from bot.cli.texts import read_yaml
+from bot.core.catalog.files import catalog_from_yaml_data
+from bot.practice.run import Practice
+from bot.settings import Settings, load
+
+
+def practice_settings(practice: Practice) -> Settings:
+    """Settings of the bot for a practice: short measurements, and nothing of the person's own SSH set-up."""
+    return load(
+        slack_bot_token=practice.bot_token,
+        slack_app_token=practice.app_token,
+        slack_team_id=practice.team_id,
+        slack_api_url=practice.slack_api_url,
+        data_dir=practice.data_dir / "bot",
+        database_url=None,
+        ssh_config=practice.ssh_config_file,
+        ssh_known_hosts=practice.known_hosts_file,
+        measure_concurrency=[1, 4],
+        measure_output_tokens=128,
+        measure_level_s=8.0,
+        log_level="WARNING",
+        access=practice.access(),
+    )
+
+
+@contextmanager
+def practice_bot(practice: Practice) -> Iterator[App]:
+    """The bot, listening; its catalog is the practice's."""
+    settings = practice_settings(practice)
+    set_up_logging(settings)
+    app = App(settings)
+    try:
+        app.database.migrate()
+        slack = app.slack()
+        services = app.open(slack=slack.messenger)
+        catalog, inventory = catalog_from_yaml_data(read_yaml(practice.catalog_file))
+        for host in inventory.hosts.values():
+            services.hosts.save(host)
+        for config in catalog.configs.values():
+            services.catalog.save(config)
+        slack.listen(app.inbox())
+        yield app
+    finally:
+        app.close()
