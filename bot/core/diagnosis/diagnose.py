@@ -171,8 +171,19 @@ def _stated(context: Context, found: Sequence[Match], argv: Sequence[object]) ->
 def _supporting(context: Context, found: Sequence[Match]) -> list[LogLine]:
     """The line that decides, then others that speak for the same kind."""
     best = found[0]
-    indexes = dict.fromkeys(m.index for m in found if m.rule.kind == best.rule.kind)
+    same = [m.index for m in found if m.rule.kind == best.rule.kind and m.index != best.index]
+    indexes = dict.fromkeys((best.index, *_raised_in(context, best.index), *same))
     return [context.lines[i] for i in list(indexes)[:EVIDENCE_LINES]]
+
+
+def _raised_in(context: Context, index: int) -> list[int]:
+    """Indexes of the frame and the source line that raised the exception at `index`, where a traceback ends there."""
+    if not any(traceback.last == index for traceback in context.tracebacks):
+        return []
+    for first in range(index - 1, max(-1, index - 4), -1):
+        if 'file "' in context.lower_lines[first]:
+            return [i for i in range(first, index) if context.lower_lines[i].strip(" ^~")]
+    return []
 
 
 def _worded(template: str, groups: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
+from typing import cast
 
 Chunks = str | bytes | Iterable[str] | Iterable[bytes]
 
@@ -23,13 +24,13 @@ LONGEST_LINE_BYTES = 64 * 1024
 #: characters kept of one line
 LINE_CHARACTERS = 2000
 HEAD_LINES = 200
-TAIL_LINES = 400
-MOST_LINES = 1800
+TAIL_LINES = 300
+MOST_LINES = 1200
 MOST_TEMPLATES = 60_000
 MOST_TRACEBACKS = 40
 TRACEBACK_LINES = 70
-#: beyond this much text that is new line after line only the strong anchors are looked for
-UNREPEATED_BYTES = 12 * 1024 * 1024
+#: beyond this much text that is new line after line only the plainest anchors are looked for
+UNREPEATED_BYTES = 6 * 1024 * 1024
 HITS_PER_BLOCK = 40
 
 _DIGITS = b"0123456789abcdef"
@@ -45,24 +46,26 @@ STRONG_ANCHORS = tuple(
         "fatal",
         "out of memory",
         "killed",
-        "oom",
         "xid",
         "assert",
         "cannot ",
+        "no space left",
+        "address already",
+        "illegal",
+        "oom",
         "unable to",
         "could not",
         "couldn't",
         "no such file",
         "not found",
         "denied",
-        "no space left",
-        "address already",
-        "illegal",
         "timeout",
         "timed out",
         "restart counter",
     )
 )
+#: the shortest list, for a log in which hardly two lines are alike
+PLAINEST_ANCHORS = STRONG_ANCHORS[:12]
 #: words that give context: phases, warnings, causes that are said without alarm
 WEAK_ANCHORS = tuple(
     word.encode()
@@ -165,7 +168,7 @@ class _Sieve:
                 self.strong[first + offset] = line[:LINE_CHARACTERS]
         lowered = block.lower()
         if self.unrepeated < UNREPEATED_BYTES:
-            self._anchored(lines, self._fresh(lines), first)
+            self._anchored(lines, self._fresh(block), first)
         else:
             self._anchored_directly(lines, lowered, first)
         self._after_tracebacks(lines, lowered, first)
@@ -175,16 +178,20 @@ class _Sieve:
         )
         self.count += len(lines)
 
-    def _fresh(self, lines: list[bytes]) -> list[int]:
-        """Indexes of the lines whose template was not seen before."""
+    def _fresh(self, block: bytes) -> list[int]:
+        """Indexes of the lines whose template was not seen before, in order."""
+        keys = block.translate(None, _DIGITS).split(b"\n")
+        last = len(keys) - 1
+        first_of = dict(zip(reversed(keys), range(last, -1, -1), strict=True))
         seen = self.seen
         fresh: list[int] = []
-        for index, key in enumerate([hash(line.translate(None, _DIGITS)) for line in lines]):
-            if key not in seen:
+        for key, index in first_of.items():
+            template = hash(key)
+            if template not in seen:
                 fresh.append(index)
                 if len(seen) < MOST_TEMPLATES:
-                    seen.add(key)
-        return fresh
+                    seen.add(template)
+        return sorted(fresh)
 
     def _anchored(self, lines: list[bytes], fresh: list[int], first: int) -> None:
         """Keep the new lines that hold an anchor."""
@@ -195,8 +202,8 @@ class _Sieve:
         self._mark(WEAK_ANCHORS, joined, starts, lines, fresh, first, self.weak)
 
     def _anchored_directly(self, lines: list[bytes], lowered: bytes, first: int) -> None:
-        """The same for a log in which hardly two lines are alike: strong anchors, at most HITS_PER_BLOCK of each."""
-        for anchor in STRONG_ANCHORS:
+        """The same for a log in which hardly two lines are alike: few anchors, at most HITS_PER_BLOCK of each."""
+        for anchor in PLAINEST_ANCHORS:
             at, number, counted = lowered.find(anchor), 0, 0
             for _ in range(HITS_PER_BLOCK):
                 if at < 0:
@@ -284,11 +291,10 @@ def _as_chunks(source: Chunks) -> Iterator[bytes]:
     chunks = iter(source)
     count = 1
     while batch := list(islice(chunks, count)):
-        texts = [chunk for chunk in batch if isinstance(chunk, str)]
-        if texts:
-            piece = "".join(texts).encode(errors="replace")
+        if isinstance(batch[0], str):
+            piece = "".join(cast(list[str], batch)).encode(errors="replace")
         else:
-            piece = b"".join(chunk for chunk in batch if isinstance(chunk, bytes))
+            piece = b"".join(cast(list[bytes], batch))
         yield piece
         count = max(1, min(count * 4, BLOCK_BYTES * len(batch) // (len(piece) + 1)))
 

@@ -2,9 +2,11 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import accumulate
 
 from bot.core.diagnosis.checks import CHECKS
 from bot.core.diagnosis.lines import LogLine
@@ -28,11 +30,16 @@ NEAR_BEFORE = 40
 NEAR_AFTER = 14
 #: matches of one rule that are looked at
 MOST_MATCHES = 60
+#: lines of one template that are searched within one phase, and lines at the end that always are
+MOST_REPEATS = 12
+KEPT_TAIL = 12
 #: a start-up error before the server came up (in the same log) was not what ended it
 STALE_PENALTY = 55
 WARNING_PENALTY = 8
 #: the same launch got at least two phases further after this line
 WENT_ON_PENALTY = 20
+
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,36 +112,53 @@ def make_context(
         command=" ".join(str(word) for word in argv).lower(),
         around="\n".join(around).lower(),
     )
-    benign, arguments = [], []
+    _follow_phases(context)
+    context.onward = _onward(context.phases)
+    context.lower_lines = _searchable(context)
+    context.lower = "\n".join(context.lower_lines)
+    context.starts = [0, *accumulate(len(text) + 1 for text in context.lower_lines[:-1])]
+    context.tracebacks = find_tracebacks(lines)
+    return context
+
+
+def _follow_phases(context: Context) -> None:
+    """Set the lower-case lines, the phase of each, and how far the launch got."""
     phase: Phase | None = None
-    for index, line in enumerate(lines):
+    for index, line in enumerate(context.lines):
         text = line.text.encode().lower().decode()
-        if BENIGN.search(text):
-            benign.append(index)
         opened = phase_at(text)
         if opened is not None and (phase is None or opened is Phase.SPAWNED or is_later(opened, phase)):
             phase = opened
-        context.started = context.started or (opened in (Phase.READY, Phase.LISTENING) and bool(UP.search(text)))
         if opened in (Phase.READY, Phase.LISTENING):
             context.ready_at = index
+            context.started = context.started or bool(UP.search(text))
         if phase is not None and (context.furthest is None or is_later(phase, context.furthest)):
             context.furthest = phase
-        if ARGUMENT_LINES.search(text):
-            arguments.append(line.text)
-            text = ""
-        elif NOISE.search(text):
-            text = ""
         context.lower_lines.append(text)
         context.phases.append(phase)
-    context.onward = _onward(context.phases)
-    context.lower = "\n".join(context.lower_lines)
-    offset = 0
-    for text in context.lower_lines:
-        context.starts.append(offset)
-        offset += len(text) + 1
+
+
+def _searchable(context: Context) -> list[str]:
+    """The lines that rules look at: noise, lists of arguments, and what repeats itself within a phase are blanked."""
+    benign, arguments, kept = [], [], []
+    repeats: Counter[str] = Counter()
+    tail = len(context.lines) - KEPT_TAIL
+    for index, text in enumerate(context.lower_lines):
+        if index and context.phases[index] is not context.phases[index - 1]:
+            repeats.clear()
+        template = text.translate(_NO_DIGITS)
+        repeats[template] += 1
+        if BENIGN.search(text):
+            benign.append(index)
+        if ARGUMENT_LINES.search(text):
+            arguments.append(context.lines[index].text)
+            kept.append("")
+        elif (repeats[template] > MOST_REPEATS and index < tail) or NOISE.search(text):
+            kept.append("")
+        else:
+            kept.append(text)
     context.benign, context.argument_lines = tuple(benign), tuple(arguments)
-    context.tracebacks = find_tracebacks(lines)
-    return context
+    return kept
 
 
 def _onward(phases: Sequence[Phase | None]) -> list[Phase | None]:

@@ -126,8 +126,8 @@ RULES: tuple[Rule, ...] = (
         near=r"_handle_speculative|handle_spec_|check_spec|speculative_eagle_topk|speculative_num_steps"
         r"|speculative_num_draft_tokens|"
         r"__post_init__.*speculat|speculativeconfig|in _verify_and_get_draft",
-        cause="The speculative flags do not go together: steps, topk and draft tokens must be given all three or "
-        "not at all.",
+        cause="The speculative flags do not go together: steps, topk and draft tokens must all be given, or "
+        "none of them.",
         fix="Give all three (with topk 1 the draft tokens are steps + 1) or none of them.",
         overrides="speculative_triple",
     ),

@@ -12,15 +12,14 @@ from bot.core.diagnosis.kinds import KINDS
 FOLDER = Path(__file__).parents[3] / "cases" / "diagnosis"
 
 
-def _cases() -> list[Any]:
-    return [
-        pytest.param(case, id=f"{path.stem}-{case['name'].replace(' ', '-')}")
-        for path in sorted(FOLDER.glob("*.yaml"))
-        for case in yaml.safe_load(path.read_text())
-    ]
+CASES: list[tuple[str, dict[str, Any]]] = [
+    (f"{path.stem}-{case['name'].replace(' ', '-')}", case)
+    for path in sorted(FOLDER.glob("*.yaml"))
+    for case in yaml.safe_load(path.read_text())
+]
 
 
-@pytest.mark.parametrize("case", _cases())
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES])
 def test_case_is_diagnosed(case: dict[str, Any]) -> None:
     diagnosis = diagnose(
         case["log"],
@@ -42,8 +41,7 @@ def test_case_is_diagnosed(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"unknown"}))
 def test_every_kind_has_at_least_two_cases(kind: str) -> None:
-    cases = [case for path in FOLDER.glob("*.yaml") for case in yaml.safe_load(path.read_text())]
-    assert sum(case["kind"] == kind for case in cases) >= 2
+    assert sum(case["kind"] == kind for _, case in CASES) >= 2
 
 
 def test_answer_is_plain_json() -> None:
