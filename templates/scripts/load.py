@@ -58,6 +58,8 @@ MAX_ERRORS = 50
 MAX_REQUESTS = 400
 MAX_GAPS = 200000
 MIN_BATCHES_SINGLE, MIN_BATCHES = 8, 4
+#: a cold start: this much slower than the slowest of at least so many later waves, which differ by no more than this
+COLD_SHARE, MIN_STEADY_WAVES, STEADY_SHARE = 0.85, 3, 0.08
 
 NOUNS = (
     "river garden window engine market letter bridge mountain teacher winter pocket kitchen island doctor ticket forest "
@@ -130,6 +132,17 @@ def two_standard_errors_pct(values):
     mean = sum(values) / n
     variance = sum((v - mean) ** 2 for v in values) / (n - 1)
     return 200.0 * (variance / n) ** 0.5 / mean if mean else None
+
+
+def is_cold_start(rates, width):
+    """Whether the first wave of `width` speeds stands apart from steady later ones. Leaving out slow values only makes the
+    rest look faster, so this must not happen by chance: on a noisy host every wave stays in and the spread tells."""
+    waves = [percentile(rates[i : i + width], 0.5) for i in range(0, len(rates) - width + 1, width)]
+    first, rest = waves[:1], waves[1:]
+    if len(rest) < MIN_STEADY_WAVES:
+        return False
+    steady = max(rest) - min(rest) <= STEADY_SHARE * percentile(rest, 0.5)
+    return steady and first[0] < COLD_SHARE * min(rest)
 
 
 # ---- HTTP -----------------------------------------------------------------------------------------------------------
@@ -675,7 +688,7 @@ def server_tree(port):
             continue
     roots, parents, sessions = set(), {}, {}
     for folder in glob.glob("/proc/[0-9]*"):
-        pid = int(folder[6:])
+        pid = int(os.path.basename(folder))
         try:
             with open(folder + "/stat") as stat:
                 cells = stat.read().rsplit(")", 1)[1].split()
@@ -772,14 +785,12 @@ class Level:
         return "spread small enough" if error is not None and error <= self.config["spread_pct"] else ""
 
     def drop_cold_start(self):
-        """Leave out the first wave when it was much slower than all that followed; how many requests were left out."""
-        rates = [s.decode_tok_s or 0 for s in self.good]
-        first, rest = rates[: self.width], rates[self.width :]
-        if len(rest) >= max(3, self.width) and percentile(first, 0.5) < 0.85 * percentile(rest, 0.25):
-            self.began = max(s.ended_at for s in self.good[: self.width])
-            self.good = self.good[self.width :]
-            return self.width
-        return 0
+        """Leave out the first wave when it was a cold start; how many requests were left out."""
+        if not is_cold_start([s.decode_tok_s or 0 for s in self.good], self.width):
+            return 0
+        self.began = max(s.ended_at for s in self.good[: self.width])
+        self.good = self.good[self.width :]
+        return self.width
 
     def result(self, warm, before, after, busy):
         spent = list(self.good)

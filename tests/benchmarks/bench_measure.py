@@ -228,18 +228,16 @@ def report(name: str, at: Engines, url: str, read: Read, seconds: float) -> bool
             counted,
             rate_off,
         )
+        if level["dropped"]:
+            print(f"    {level['dropped']} answers of a cold start are in the counter and not in our aggregate")
         if (slope := slopes.get(width)) is not None:
-            print(
-                f"    counter's slope, our poller's clock {slope:.1f} tok/s: {pct(level['aggregate_tok_s'], slope):+.1f} %"
-            )
+            print(f"    slope of its counter {slope:.1f} tok/s, ours is {pct(level['aggregate_tok_s'], slope):+.1f} %")
         for tool in others(at, url, width, read, max(8, min(60, level["requests"]))):
             row(f"{tool.name}, {width}", tool.tok_s, tool.ttft_ms, tool.tokens, tool.counted, None)
     spec = speculation(result, read)
     if spec:
         positions = " ".join(f"{p:.2f}" for p in spec.per_position)
-        print(
-            f"  accept length {spec.accept_length:.2f} from {spec.source}, {spec.drafts:.0f} drafts, by position {positions}"
-        )
+        print(f"  accept length {spec.accept_length:.2f} from {spec.source}, {spec.drafts:.0f} drafts, at {positions}")
     return agreed
 
 

@@ -131,7 +131,7 @@ def write_hf(
 
 
 class Bigrams:
-    """Which token follows which in the documentation, factored into an embedding and what the output matrix must give."""
+    """Which token follows which in the documentation, factored into an embedding and the output matrix's goal."""
 
     def __init__(self, tok: Tokenizer, hidden: int) -> None:
         stream = np.array(tok.encode("\n".join(topics.topics[k] for k in sorted(topics.topics))).ids)

@@ -86,6 +86,8 @@ def check(measurement: Measurement, counted: float) -> None:
     assert not {"shared", "counters", "failures", "short", "cached"} & set(measurement.doubts), measurement.caveats
     for level in measurement.levels:
         assert level.failed == 0
+        assert level.counted_tokens is not None
+        assert level.tokens == pytest.approx(level.counted_tokens, rel=0.02)
         assert level.tokens % WORKLOAD.output_tokens == 0
         assert level.prompt_tokens == pytest.approx(100, rel=0.15)
 

@@ -2,9 +2,9 @@
 """Write a model whose speed is real and whose speculation is known: a MiMo checkpoint (Qwen2 layers, one MTP layer).
 
 The layers do all their arithmetic but add nothing (output projections are zero), so every next token follows from the
-current one alone: the answer is a fixed cycle through the vocabulary. The MTP layer predicts the same cycle, except after
-a chosen share of the tokens: its acceptance is 1 - --miss at each position. With 20 % misses one step accepts 1.8 tokens
-a pass and three steps 2.95.
+current one alone: the answer is a fixed cycle through the vocabulary. The MTP layer predicts the same cycle, except
+after a chosen share of the tokens: its acceptance is 1 - --miss at each position. With 20 % misses one step accepts 1.8
+tokens a pass and three steps 2.95.
 
 Needs torch, safetensors, tokenizers.
 usage: mtp_model.py OUT [--hidden 3072] [--layers 32] [--ffn 8192] [--shards 15] [--miss 0.2]
@@ -153,7 +153,7 @@ def layer(prefix):
     }
 
 
-# The vocabulary's cycle, and one direction of the residual stream that marks the tokens after which the MTP layer is wrong.
+# The vocabulary's cycle, and one direction of the residual stream that marks the tokens after which MTP is wrong.
 plain = torch.tensor([i for i in range(V) if i not in ids.values()])
 cycle = plain[torch.randperm(len(plain))]
 follows = torch.arange(V)

@@ -45,6 +45,8 @@ class Level:
     tokens_per_chunk: float | None = None
     #: output tokens of all measured requests, from `usage`
     tokens: int = 0
+    #: growth of the server's own token counter in the same time; None: it shows none
+    counted_tokens: float | None = None
     #: of one prompt, median, as the server counted
     prompt_tokens: float | None = None
 

@@ -41,7 +41,7 @@ _FACT_KINDS = {
 }
 #: facts that follow from the run, not from the launch
 _NOT_CAUSES = frozenset(
-    {"speculation_from", "measured_by", "served_model", "endpoint", "temperature", "host", "gpu_uuids"}
+    {"speculation_from", "measured_by", "served_model", "endpoint", "temperature", "host", "gpu_uuids", "url"}
 )
 _CLOCK_SLACK = 0.03
 

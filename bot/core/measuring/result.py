@@ -27,7 +27,7 @@ def measurement_from(
     return Measurement(
         measured_at=measured_at,
         workload=workload,
-        levels=tuple(level_from(level) for level in result["levels"]),
+        levels=tuple(level_from(level, read) for level in result["levels"]),
         accept_length=round(spec.accept_length, 3) if spec else None,
         acceptance_per_position=tuple(round(p, 3) for p in spec.per_position) if spec else (),
         drafts=spec.drafts if spec else None,
@@ -39,7 +39,16 @@ def measurement_from(
     )
 
 
-def level_from(record: Mapping[str, Any]) -> Level:
+def counted_tokens(record: Mapping[str, Any], read: CounterReader | None) -> float | None:
+    """Growth of the server's counter of generated tokens while this level was measured; None when it shows none."""
+    if read is None or not record.get("metrics_before") or not record.get("metrics_after"):
+        return None
+    before = read(record["metrics_before"]).generation_tokens_total
+    after = read(record["metrics_after"]).generation_tokens_total
+    return None if before is None or after is None else after - before
+
+
+def level_from(record: Mapping[str, Any], read: CounterReader | None = None) -> Level:
     """One concurrency of the result."""
     ttft, gaps = record["ttft_ms"], record["itl_ms"]
     return Level(
@@ -60,6 +69,7 @@ def level_from(record: Mapping[str, Any]) -> Level:
         errors=tuple(str(e["error"]) for e in record["errors"][:MAX_ERRORS]),
         tokens_per_chunk=record.get("tokens_per_chunk"),
         tokens=int(record["tokens"]),
+        counted_tokens=counted_tokens(record, read),
         prompt_tokens=record.get("prompt_tokens"),
     )
 

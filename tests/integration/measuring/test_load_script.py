@@ -1,11 +1,14 @@
 """The load script, as hosts run it, against a server of known behaviour."""
 
+import importlib.util
 import json
+import random
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -153,6 +156,40 @@ def test_a_slow_first_wave_after_the_warm_up_is_left_out(openai: Start) -> None:
     (level,) = levels(server, concurrency=[2], max_level_s=4.0, spread_pct=0.0)
     assert level["dropped"] == 2
     assert min(level["samples"]) > 0.5 * max(level["samples"])
+
+
+def cold_start_rule() -> Callable[[list[float], int], bool]:
+    """The script's rule, out of its text: it is no module of ours."""
+    spec = importlib.util.spec_from_file_location("load_script", SCRIPT)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rule: Callable[[list[float], int], bool] = module.is_cold_start
+    return rule
+
+
+def test_a_cold_start_is_told_from_noise() -> None:
+    rule = cold_start_rule()
+    assert rule([60, 100, 101, 99, 100], 1)
+    assert rule([60, 61, 100, 101, 99, 100, 101, 100], 2)
+    assert not rule([60, 100, 101], 1)  # too few to say what is usual
+    assert not rule([60, 100, 75, 110, 95], 1)  # the others scatter as much
+    assert not rule([140, 100, 101, 99, 100], 1)
+    assert not rule([], 4)
+
+
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("noise", [0.02, 0.1, 0.3, 0.6])
+def test_noise_alone_does_not_make_a_server_look_faster(width: int, noise: float) -> None:
+    rule, source = cold_start_rule(), random.Random(1)
+    lifted = []
+    for _ in range(500):
+        waves = [max(0.05, source.gauss(1, noise)) for _ in range(6)]
+        rates = [wave * source.gauss(1, 0.02) for wave in waves for _ in range(width)]
+        kept = rates[width:] if rule(rates, width) else rates
+        lifted.append(fmean(kept) / fmean(rates) - 1)
+    assert fmean(lifted) < 0.002
 
 
 def test_answers_that_end_early_are_counted(openai: Start) -> None:

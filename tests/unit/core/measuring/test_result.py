@@ -36,6 +36,14 @@ def test_a_result_becomes_a_measurement() -> None:
     assert measurement.accept_length is None
 
 
+def test_the_servers_own_count_stands_beside_ours_or_is_unknown() -> None:
+    told = level_record(metrics_before="generation_tokens=100", metrics_after="generation_tokens=2148")
+    silent = level_record(metrics_before="drafts=1", metrics_after="drafts=2")
+    record = result_record(told, silent, level_record())
+    made = measurement_from(record, workload=Workload(), measured_at=NOON, read=counters)
+    assert [level.counted_tokens for level in made.levels] == [2048, None, None]
+
+
 def test_a_gpu_that_could_not_be_looked_at_is_said() -> None:
     record = result_record(gpu={"samples": [], "apps": [], "error": "nvidia-smi: not found"})
     assert measurement_from(record, workload=Workload(), measured_at=NOON).notes == (
