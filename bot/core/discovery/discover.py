@@ -249,7 +249,7 @@ def _argv(launch: Launch, masker: Masker, env: Mapping[str, tuple[str, str]]) ->
     secret = _secret_positions(launch)
     origin = _origin(launch)
     # a flag that was filled in from a variable: the secret lives where that is set
-    places = {render(value): place for value, place in env.values() if len(value) > 3}
+    places = {render(value): place for value, place in env.values() if len(value) > 3 and value != MARK}
     words: list[Word] = []
     for position, word in enumerate(launch.argv):
         if position < launch.hidden:

@@ -2,21 +2,23 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.launch_call import Evidence, Sighting
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Scope, clean
 
-#: words that a line must hold to be a launch, or to call a script that is one
-_HINT = re.compile(r"vllm|sglang|sgl|llama|serve|docker|podman|nerdctl", re.IGNORECASE)
-#: lines that change what later ones see
-_CONTEXT = re.compile(
-    r"\s*(?:cd|pushd|popd|export|source|\.|conda|mamba|micromamba|deactivate|alias|unset|set|setenv|exit|logout|tmux|screen"
-    r"|declare|[A-Za-z_]\w*=)"
-)
+#: what a line must hold to be a launch
+_HINTS = ("vllm", "sglang", "sgl", "llama", "serve", "docker", "podman", "nerdctl")
+#: first words of lines that change what later ones see
+_CONTEXT = frozenset(
+    ("cd", "pushd", "popd", "export", "source", ".", "conda", "mamba", "micromamba", "deactivate", "alias", "unset",
+     "set", "setenv", "exit", "logout", "tmux", "screen", "declare", "function")
+)  # fmt: skip
+_ASSIGNING = re.compile(r"\s*(?:[A-Za-z_]\w*\+?=|\$)")
 #: lines that call a script, of interest where the scripts are still to be fetched
 _SCRIPT_CALL = re.compile(r"\S+\.(?:sh|bash|zsh|fish)(?:\s|$)|[~./]\S*/(?:run|start|serve|launch|up)[\w-]*(?:\s|$)")
 _DEFINING = re.compile(r"\s*(?:alias\s+(?:-\w\s+)*([\w.-]+)[= ]|function\s+([\w.-]+)|([\w.-]+)\s*\(\))")
@@ -26,13 +28,14 @@ _ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
 _ENTRY_LIMIT = 140_000
 #: entries that are followed, the last ones; older ones of a huge file are dropped
 _ENTRIES_LIMIT = 20_000
+#: how far back what a launch depends on is looked for, in entries that may matter
+_REACH = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One entered command. `line`: number of its first line in the file."""
+class Entry(NamedTuple):
+    """One entered command. `line`: number of its first line in the file. It may hold secrets: it is never shown."""
 
-    text: str = field(repr=False)
+    text: str
     line: int
     at: datetime | None = None
 
@@ -69,7 +72,7 @@ def _bash(text: str) -> Iterator[Entry]:
     pending: list[str] = []
     started = 0
     for number, line in enumerate(text.split("\n"), start=1):
-        stamp = _BASH_TIME.fullmatch(line)
+        stamp = _BASH_TIME.fullmatch(line) if line[:1] == "#" else None
         if stamp:
             if pending:
                 yield Entry("\n".join(pending), started, at)
@@ -78,6 +81,9 @@ def _bash(text: str) -> Iterator[Entry]:
             continue
         if not pending:
             started = number
+            if not stamped and line[-1:] not in ("\\", "\r"):
+                yield Entry(line, number, at)
+                continue
         pending.append(line.rstrip("\r"))
         if not stamped and not _continues(line):
             yield Entry("\n".join(pending), started, at)
@@ -160,21 +166,33 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
 
 
 def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, seeking: bool) -> list[Entry]:
-    kept: list[Entry] = []
+    """Entries that may be launches, and those before them that they may depend on, oldest first."""
+    kept: list[tuple[Entry, bool]] = []
     names: set[str] = set()
-    hinted = False
     for entry in entries(artefact):
-        if not entry.text.strip() or len(entry.text) > _ENTRY_LIMIT:
+        text = entry.text
+        first = text.split(None, 1)[:1]
+        if not first or len(text) > _ENTRY_LIMIT:
             continue
-        hit = _HINT.search(entry.text) is not None or (scripts is not None and scripts.search(entry.text) is not None)
-        hit = hit or (seeking and _SCRIPT_CALL.search(entry.text) is not None)
-        defined = _DEFINING.match(entry.text)
-        if defined:
-            names.add(defined[1] or defined[2] or defined[3])
-        called = bool(names) and entry.text.lstrip().split(None, 1)[0] in names
-        if hit or called or entry.text.lstrip().startswith("$") or _CONTEXT.match(entry.text):
-            kept.append(entry)
-            hinted = hinted or hit
-        if len(kept) > 2 * _ENTRIES_LIMIT:
-            del kept[:_ENTRIES_LIMIT]
-    return kept[-_ENTRIES_LIMIT:] if hinted else []
+        low = text.lower()
+        hit = any(hint in low for hint in _HINTS) or first[0] in names
+        hit = hit or (scripts is not None and scripts.search(text) is not None)
+        hit = hit or (seeking and _SCRIPT_CALL.search(text) is not None)
+        if hit or first[0] in _CONTEXT or _ASSIGNING.match(text):
+            defined = _DEFINING.match(text)
+            if defined:
+                names.add(defined[1] or defined[2] or defined[3])
+            kept.append((entry, hit))
+            if len(kept) > 2 * _ENTRIES_LIMIT:
+                del kept[:_ENTRIES_LIMIT]
+    return _with_context(kept)
+
+
+def _with_context(kept: list[tuple[Entry, bool]]) -> list[Entry]:
+    wanted: list[Entry] = []
+    near = 0
+    for entry, hit in reversed(kept):
+        near = _REACH if hit else near - 1
+        if near > 0:
+            wanted.append(entry)
+    return wanted[:_ENTRIES_LIMIT][::-1]

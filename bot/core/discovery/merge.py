@@ -9,6 +9,7 @@ from datetime import datetime
 from bot.core.discovery.container_run import host_port
 from bot.core.discovery.logs import is_listed_default
 from bot.core.discovery.recognise import Launch
+from bot.core.discovery.secrets import MARK
 
 Value = str | bool | list[str] | None
 
@@ -276,14 +277,18 @@ def _env_differences(primary: Launch, member: Launch) -> list[Difference]:
         if (kept is None and b.whole_environment) or (other is None and a.whole_environment):
             continue
         left, right = kept.text if kept else None, other.text if other else None
+        if MARK in (left, right) and kept and other:
+            # one of them was hidden before it came here
+            continue
         if left != right and not any(mark in (left or "") + (right or "") for mark in "\ue000\ue002"):
             found.append(Difference(f"env.{name}", left, right, member))
     return found
 
 
 def same_value(a: Value, b: Value) -> bool:
-    """Whether two values of a flag say the same: numbers as numbers, JSON as JSON, one word as a list of one."""
-    if a == b:
+    """Whether two values of a flag say the same: numbers as numbers, JSON as JSON, one word as a list of one. A value
+    that was hidden on its way here says the same as any."""
+    if a == b or (MARK in (a, b) and a is not None and b is not None):
         return True
     if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
         return False
@@ -317,6 +322,6 @@ def merged_environment(group: Group) -> Mapping[str, tuple[str, str]]:
     for member in group.members:
         # a file outlives the process that was started with it
         for name, variable in member.sighting.env.items():
-            if name in env and not member.sighting.whole_environment and variable.text == env[name][0]:
+            if name in env and not member.sighting.whole_environment and env[name][0] in (variable.text, MARK):
                 env[name] = (variable.text, variable.origin)
     return env
