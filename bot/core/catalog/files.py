@@ -13,7 +13,7 @@ _HOST_FIELDS = ("address", "port", "user", "gpus", "tags", "protected", "via", "
 _CONFIG_FIELDS = (
     "name", "model", "engine", "host", "aliases", "tags", "command", "env", "cwd", "user", "wrappers", "measured", "note", "archived",
 )  # fmt: skip
-_SECRET = "<secret>"  # noqa: S105
+_SECRET = "<secret>"
 
 
 def catalog_from_yaml_data(data: Any) -> tuple[Catalog, Inventory]:

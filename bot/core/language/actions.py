@@ -6,15 +6,19 @@ from bot.core.domain.command import Intent
 from bot.core.language import lexicon as lex
 from bot.core.language.speech import Act
 
-_WEAK_STOP = frozenset("end close drop remove cut clear free quit drain murder".split())
-_WEAK_START = frozenset(
-    "get have put set bring kick turn switch power light crank warm open execute begin prepare fetch pull roll spin fire stand wake take give".split()
+_WEAK_STOP = lex.words("end close drop remove cut clear free quit drain murder")
+_WEAK_START = lex.words(
+    "get have put set bring kick turn switch power light crank warm open execute begin prepare fetch "
+    "pull roll spin fire stand wake take give"
 )
 _RUN_NOUNS = re.compile(
-    r"\b(?:bench(?:mark)?s?|load ?test|stress ?test|speed ?test|perf(?:ormance)? ?test|throughput test|health ?-?check|healthcheck|scan|discovery|comparison|diff|report|checks?|measurement|status|test|tests)\b"
+    r"\b(?:bench(?:mark)?s?|load ?test|stress ?test|speed ?test|perf(?:ormance)? ?test|throughput test"
+    r"|health ?-?check|healthcheck|scan|discovery|comparison|diff|report|checks?|measurement|status"
+    r"|test|tests)\b"
 )
-_CANCEL_NOUNS = frozenset(
-    "benchmark bench launch start restart scan test measurement operation deploy deployment rollout countdown approval request plan process that".split()
+_CANCEL_NOUNS = lex.words(
+    "benchmark bench launch start restart scan test measurement operation deploy deployment rollout "
+    "countdown approval request plan process that"
 )
 
 
@@ -25,9 +29,9 @@ _DONE = {
 
 
 _IDIOMS = {
-    "stop": frozenset("by at being to signs sign".split()), "run": frozenset("out into away across late amok over through by".split()),
-    "start": frozenset("over from being to off".split()), "kill": frozenset("time two".split()), "launch": frozenset("into party day".split()),
-    "load": frozenset("up_on".split()), "end": frozenset("of up".split()), "halt": frozenset("at".split()),
+    "stop": lex.words("by at being to signs sign"), "run": lex.words("out into away across late amok over through by"),
+    "start": lex.words("over from being to off"), "kill": lex.words("time two"), "launch": lex.words("into party day"),
+    "load": lex.words("up_on"), "end": lex.words("of up"), "halt": lex.words("at"),
 }  # fmt: skip
 
 
@@ -75,7 +79,8 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
     if verb in ("make", "do", "perform", "give") and (
         done := re.match(
-            r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b",
+            r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch"
+            r"|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b",
             text,
         )
     ):
@@ -120,8 +125,9 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
     return None
 
 
-_SETTING_VERBS = frozenset(
-    "turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up increase decrease remove".split()
+_SETTING_VERBS = lex.words(
+    "turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up "
+    "increase decrease remove"
 )
 
 
@@ -181,9 +187,10 @@ def _starts(verb: str, words: list[str], text: str, particle: str, target: bool)
     return True
 
 
-_READ_NOUNS = frozenset(
-    "logs log lines status health history overview summary list configs benchmark numbers report reports output errors diff comparison schedule "
-    "schedules info help details launches tok/s throughput what which how who why when whether if".split()
+_READ_NOUNS = lex.words(
+    "logs log lines status health history overview summary list configs benchmark numbers report "
+    "reports output errors diff comparison schedule "
+    "schedules info help details launches tok/s throughput what which how who why when whether if"
 )
 
 

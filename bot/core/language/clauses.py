@@ -3,23 +3,25 @@
 from bot.core.language import lexicon as lex
 from bot.core.language.tokens import Clause, Token
 
-_ENDS = frozenset(". ! ? ; ...".split())
-_BREAKS = frozenset(", : ( ) — ; - |".split())
-_REASON = frozenset("because".split())
-_CONDITION = frozenset("if unless until till while whilst once after before whenever".split())
-_CONTRAST = frozenset("but though although however except".split())
+_ENDS = lex.words(". ! ? ; ...")
+_BREAKS = lex.words(", : ( ) — ; - |")
+_REASON = lex.words("because")
+_CONDITION = lex.words("if unless until till while whilst once after before whenever")
+_CONTRAST = lex.words("but though although however except")
 #: after these words a pronoun opens a side sentence
-_WITH_SUBJECT = frozenset("since as so cause that for and or when where".split())
-_PRONOUNS = frozenset("i we it they he she you there someone somebody people users everyone".split())
+_WITH_SUBJECT = lex.words("since as so cause that for and or when where")
+_PRONOUNS = lex.words("i we it they he she you there someone somebody people users everyone")
 _VERBS = (
     (lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.SWITCH_VERBS | lex.READ_VERBS)
     | lex.SAVE_VERBS
-    | frozenset("use try make cancel post send run set change please can could".split())
+    | lex.words("use try make cancel post send run set change please can could")
 )
 #: verbs that are nouns as often: after "and" they open a request only with an object behind them
-_NOUNY = frozenset(
-    "load host process run test tests report status log logs launch profile watch cut call name pin tag note set use "
-    "count print view record question label mark drop put power clear free close end store get have light roll open stream".split()
+_NOUNY = lex.words(
+    "load host process run test tests report status log logs launch profile watch cut call name pin "
+    "tag note set use "
+    "count print view record question label mark drop put power clear free close end store get have "
+    "light roll open stream"
 )
 
 
@@ -106,9 +108,10 @@ def _opens(tokens: list[Token], at: int, current: list[Token]) -> str:
     return ""
 
 
-_SUBJECT_VERBS = frozenset(
-    "need want think have hang hangs keep see get am just do know hope guess believe wish still already really also "
-    "never always only forgot said told heard saw tried found suspect".split()
+_SUBJECT_VERBS = lex.words(
+    "need want think have hang hangs keep see get am just do know hope guess believe wish still "
+    "already really also "
+    "never always only forgot said told heard saw tried found suspect"
 )
 
 
@@ -124,7 +127,24 @@ def _part_of_question(current: list[Token]) -> bool:
         or last in lex.HYPOTHETICAL
         or last in ("can", "do", "did", "does", "will", "that", "what", "which", "if", "when", "whether", "why", "how")
         or last in ("until", "once", "after", "before", "while", "because", "since", "as", "so", "than", "like", "or")
-        or last in ("everything", "anything", "all", "whatever", "stuff", "things", "and", "us", "not", "where", "who", "unless", "whenever", "config", "one")
+        or last
+        in (
+            "everything",
+            "anything",
+            "all",
+            "whatever",
+            "stuff",
+            "things",
+            "and",
+            "us",
+            "not",
+            "where",
+            "who",
+            "unless",
+            "whenever",
+            "config",
+            "one",
+        )
         or (last in ("let", "make", "have", "get", "stop", "start", "restart", "kill", "bring", "take", "with"))
     )
 

@@ -8,14 +8,14 @@ from bot.core.language.tokens import Token
 from bot.core.language.vocabulary import KNOWN_WORDS, HostIndex, Vocabulary, shape, squeezed
 
 ROLE = "host"
-_PLACES = frozenset("on at from of in off onto to over for host machine box node via @".split())
-_STRONG_PLACES = frozenset("on from onto host machine box node @".split())
+_PLACES = lex.words("on at from of in off onto to over for host machine box node via @")
+_STRONG_PLACES = lex.words("on from onto host machine box node @")
 #: words after "on" that are no host
-_NOT_HOSTS = frozenset(
-    "port gpu gpus top purpose fire it that this them there call monday tuesday wednesday thursday friday my".split()
+_NOT_HOSTS = lex.words(
+    "port gpu gpus top purpose fire it that this them there call monday tuesday wednesday thursday friday my"
 )
-_UNITS = frozenset(
-    "gpu gpus tokens steps step requests clients users minutes hours min h k am pm percent % lines cards streams".split()
+_UNITS = lex.words(
+    "gpu gpus tokens steps step requests clients users minutes hours min h k am pm percent % lines cards streams"
 )
 
 

@@ -3,10 +3,16 @@
 import re
 
 _ORDERS = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass|skip)\b[^.!?\n]{0,40}\b(?:instructions?|rules?|prompts?|polic(?:y|ies)|safety|guard ?rails?|approvals?|confirmations?|checks?|protections?)\b"
-    r"|\b(?:do not|don'?t|dont|never|no need to|without|w/o|skip|no)\s+(?:any\s+|the\s+|further\s+)?(?:ask(?:ing)?|confirm(?:ation|ing)?|approv(?:al|ing)|prompt(?:ing)?|questions?|permission|check(?:ing)?)\b"
-    r"|\b(?:you are now|act as|pretend (?:to be|you)|system prompt|developer mode|maintenance mode|admin mode|god mode|debug mode|jailbreak|as (?:an? )?(?:admin|root|administrator|superuser)|i am (?:the|your) (?:admin|owner|administrator|developer)|new instructions?)\b"
-    r"|\b(?:sudo|auto-?approve|already approved|pre-?approved|approved by|force approve|yes to all)\b|<\|?(?:im_start|system|endoftext)|\[/?inst\]|^\s*(?:system|assistant)\s*:",
+    r"\b(?:ignore|disregard|forget|override|bypass|skip)\b[^.!?\n]{0,40}\b(?:instructions?|rules?"
+    r"|prompts?|polic(?:y|ies)|safety|guard ?rails?|approvals?|confirmations?|checks?|protections?)\b"
+    r"|\b(?:do not|don'?t|dont|never|no need to|without|w/o|skip|no)\s+(?:any\s+|the\s+"
+    r"|further\s+)?(?:ask(?:ing)?|confirm(?:ation|ing)?|approv(?:al|ing)|prompt(?:ing)?|questions?"
+    r"|permission|check(?:ing)?)\b"
+    r"|\b(?:you are now|act as|pretend (?:to be|you)|system prompt|developer mode|maintenance mode"
+    r"|admin mode|god mode|debug mode|jailbreak|as (?:an? )?(?:admin|root|administrator|superuser)"
+    r"|i am (?:the|your) (?:admin|owner|administrator|developer)|new instructions?)\b"
+    r"|\b(?:sudo|auto-?approve|already approved|pre-?approved|approved by|force approve|yes to all)\b"
+    r"|<\|?(?:im_start|system|endoftext)|\[/?inst\]|^\s*(?:system|assistant)\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -1,67 +1,82 @@
 """The words of the grammar, as data. No name of a host, model or config is in here."""
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Words between blanks."""
     return frozenset(text.split())
 
 
 #: verb -> what it asks for when its object is a server
-START_VERBS = _words(
-    "start launch run boot deploy serve load spawn host spin fire bring kick put stand get have turn switch power set wake "
-    "roll resume revive activate initiate execute light crank begin resurrect restore prepare provision open warm restart2"
+START_VERBS = words(
+    "start launch run boot deploy serve load spawn host spin fire bring kick put stand get have turn "
+    "switch power set wake "
+    "roll resume revive activate initiate execute light crank begin resurrect restore prepare "
+    "provision open warm restart2"
 ) - {"restart2"}
 #: these start something only with a particle ("spin up", "get … running")
-PARTICLE_START = _words(
+PARTICLE_START = words(
     "spin fire bring kick put stand get have turn switch power set wake roll light crank warm fetch boot pull"
 )
-STOP_VERBS = _words(
+STOP_VERBS = words(
     "stop kill terminate halt unload end quit close evict undeploy nuke free clear drain cut drop remove murder"
 )
 #: these stop something only with a particle ("take down", "turn off")
-PARTICLE_STOP = _words("take bring shut turn switch spin tear pull power put get knock")
-RESTART_VERBS = _words(
-    "restart relaunch reload reboot bounce cycle recycle respawn redeploy rerun retry reset reinit restarting reinitialize"
+PARTICLE_STOP = words("take bring shut turn switch spin tear pull power put get knock")
+RESTART_VERBS = words(
+    "restart relaunch reload reboot bounce cycle recycle respawn redeploy rerun retry reset reinit "
+    "restarting reinitialize"
 ) - {"restarting"}
 #: from one config to another
-SWITCH_VERBS = _words("switch swap replace flip move migrate exchange go roll return revert rollback downgrade")
-CHANGE_VERBS = _words(
-    "change set make use try increase decrease lower raise bump reduce add double halve enable disable adjust tweak "
+SWITCH_VERBS = words("switch swap replace flip move migrate exchange go roll return revert rollback downgrade")
+CHANGE_VERBS = words(
+    "change set make use try increase decrease lower raise bump reduce add double halve enable "
+    "disable adjust tweak "
     "update modify give up drop limit cap keep allow shrink grow extend cut put turn switch apply repeat do"
 )
-PARTICLES_UP = _words("up on back online running going live alive again")
-PARTICLES_DOWN = _words("down off offline")
+PARTICLES_UP = words("up on back online running going live alive again")
+PARTICLES_DOWN = words("down off offline")
 
-READ_VERBS = _words(
-    "show give get list see print display view fetch pull dump tail check tell look inspect examine verify confirm find "
-    "scan discover search rescan measure benchmark bench profile compare diff contrast describe explain report summarize "
+READ_VERBS = words(
+    "show give get list see print display view fetch pull dump tail check tell look inspect examine "
+    "verify confirm find "
+    "scan discover search rescan measure benchmark bench profile compare diff contrast describe "
+    "explain report summarize "
     "cat grep open read follow stream watch monitor test ping probe monitor track know count"
 )
-BENCH_VERBS = _words("measure benchmark bench profile perf speedtest loadtest stress clock")
-SCAN_VERBS = _words("scan discover search rescan find crawl import detect rediscover")
-COMPARE_VERBS = _words("compare diff contrast difference")
-SAVE_VERBS = _words("save call name tag alias pin remember store bookmark label mark rename keep note record nickname")
-SCHEDULE_VERBS = _words(
+BENCH_VERBS = words("measure benchmark bench profile perf speedtest loadtest stress clock")
+SCAN_VERBS = words("scan discover search rescan find crawl import detect rediscover")
+COMPARE_VERBS = words("compare diff contrast difference")
+SAVE_VERBS = words("save call name tag alias pin remember store bookmark label mark rename keep note record nickname")
+SCHEDULE_VERBS = words(
     "post send report ping schedule notify message publish remind give show update tell drop do run check"
 )
 END_VERBS = (
     STOP_VERBS
-    | _words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit")
+    | words("cancel disable delete turn mute silence unschedule pause shut switch unsubscribe quit")
     | {"take", "forget", "skip", "remove", "drop", "end"}
 )
-CANCEL_VERBS = _words("cancel abort nvm nevermind scrap scratch undo")
+CANCEL_VERBS = words("cancel abort nvm nevermind scrap scratch undo")
 
 #: past forms: a report, not a request
-PAST_FORMS = _words(
-    "started launched ran booted deployed served loaded spawned hosted spun fired brought kicked turned switched set2 "
-    "restarted relaunched reloaded rebooted bounced cycled recycled respawned redeployed reran retried stopped killed "
-    "terminated halted unloaded ended quit2 closed evicted took taken tore torn pulled shut2 stood woke resumed revived "
-    "activated swapped replaced moved migrated changed bumped lowered raised used tried made gave went got saw crashed "
-    "died failed happened touched broke broken updated upgraded rolled reset2 freed cleared drained removed dropped had"
-) - _words("set2 quit2 shut2 reset2")
-GERUNDS = _words(
-    "starting launching running booting deploying serving loading spawning hosting spinning firing bringing restarting "
-    "relaunching reloading rebooting bouncing stopping killing terminating halting unloading taking tearing pulling "
-    "shutting turning switching swapping replacing moving changing setting making using trying putting getting posting "
+PAST_FORMS = words(
+    "started launched ran booted deployed served loaded spawned hosted spun fired brought kicked "
+    "turned switched set2 "
+    "restarted relaunched reloaded rebooted bounced cycled recycled respawned redeployed reran "
+    "retried stopped killed "
+    "terminated halted unloaded ended quit2 closed evicted took taken tore torn pulled shut2 stood "
+    "woke resumed revived "
+    "activated swapped replaced moved migrated changed bumped lowered raised used tried made gave "
+    "went got saw crashed "
+    "died failed happened touched broke broken updated upgraded rolled reset2 freed cleared drained "
+    "removed dropped had"
+) - words("set2 quit2 shut2 reset2")
+GERUNDS = words(
+    "starting launching running booting deploying serving loading spawning hosting spinning firing "
+    "bringing restarting "
+    "relaunching reloading rebooting bouncing stopping killing terminating halting unloading taking "
+    "tearing pulling "
+    "shutting turning switching swapping replacing moving changing setting making using trying "
+    "putting getting posting "
     "sending pinging reporting redeploying cycling"
 )
 GERUND_OF = {
@@ -76,135 +91,210 @@ GERUND_OF = {
     "redeploying": "redeploy", "cycling": "cycle", "checking": "check", "measuring": "measure", "showing": "show",
     "benchmarking": "benchmark", "scanning": "scan", "comparing": "compare", "giving": "give", "telling": "tell",
 }  # fmt: skip
-PARTICIPLE_STOP = _words("stopped killed terminated down off unloaded gone halted")
-PARTICIPLE_START = _words("started up running launched deployed live online loaded served back going ready hosted")
-PARTICIPLE_RESTART = _words("restarted relaunched reloaded rebooted bounced")
+PARTICIPLE_STOP = words("stopped killed terminated down off unloaded gone halted")
+PARTICIPLE_START = words("started up running launched deployed live online loaded served back going ready hosted")
+PARTICIPLE_RESTART = words("restarted relaunched reloaded rebooted bounced")
 
-FINITE = _words(
-    "is are was were am has had does did will would can could should may might must seems seem looks feels hangs hang "
-    "keeps crashed died failed works worked needs went takes says said told came became gets got goes sounds appears "
-    "stopped started finished wants ought runs broke stays sucks crashes shows means happens happened eats uses used "
+FINITE = words(
+    "is are was were am has had does did will would can could should may might must seems seem looks "
+    "feels hangs hang "
+    "keeps crashed died failed works worked needs went takes says said told came became gets got "
+    "goes sounds appears "
+    "stopped started finished wants ought runs broke stays sucks crashes shows means happens "
+    "happened eats uses used "
     "makes made serves responds answers wins helped helps did does"
 )
-PLURAL_VERBS = _words("look seem feel hang keep fail crash mean sound need want think die time")
-COPULA = _words("is are was were am be been being seems looks feels has had")
-SUBJECTS = _words(
+PLURAL_VERBS = words("look seem feel hang keep fail crash mean sound need want think die time")
+COPULA = words("is are was were am be been being seems looks feels has had")
+SUBJECTS = words(
     "i we it they he she you there someone somebody anyone everybody everyone nobody this that these those"
 )
 
 #: words before the request proper
-OPENERS = _words(
-    "hi hey hello yo ok okay k kk so well alright right great yes yep yeah yup sure cool now then and also next first but "
-    "please kindly just quickly again folks team guys bot asap urgent urgently btw oh ah um uh hm hmm sorry dear damn wtf ffs "
-    "argh perfect nice awesome good morning afternoon evening thanks thank fyi ugh omg jesus christ god fine roger hola "
-    "servus moin hallo bonjour greetings mate bro dude man everyone all lol haha ty cheers friend friends buddy pal sir "
+OPENERS = words(
+    "hi hey hello yo ok okay k kk so well alright right great yes yep yeah yup sure cool now then "
+    "and also next first but "
+    "please kindly just quickly again folks team guys bot asap urgent urgently btw oh ah um uh hm "
+    "hmm sorry dear damn wtf ffs "
+    "argh perfect nice awesome good morning afternoon evening thanks thank fyi ugh omg jesus christ "
+    "god fine roger hola "
+    "servus moin hallo bonjour greetings mate bro dude man everyone all lol haha ty cheers friend "
+    "friends buddy pal sir "
     "madam gentlemen ladies ping quick actually anyway immediately finally dammit goddamn bloody fucking freaking "
     "fuck shit bitte danke merci gracias por favor"
 )
-SOCIAL = OPENERS | _words(
-    "lgtm thx cheers tnx tysm welcome np problem nice work job well done great amazing wow brilliant excellent lovely "
-    "beautiful sweet yay congrats congratulations bye later ciao you very much a lot for your help that this is it was "
-    "good fast works indeed agreed same here got see understood noted ack love legend star rock super awesome cool so much "
+SOCIAL = OPENERS | words(
+    "lgtm thx cheers tnx tysm welcome np problem nice work job well done great amazing wow brilliant "
+    "excellent lovely "
+    "beautiful sweet yay congrats congratulations bye later ciao you very much a lot for your help "
+    "that this is it was "
+    "good fast works indeed agreed same here got see understood noted ack love legend star rock "
+    "super awesome cool so much "
     "appreciated appreciate day night weekend one all rocks bot relaunch"
 )
-POLITE = _words("please pls plz kindly just quickly maybe possibly also now again then perhaps simply quick directly")
+POLITE = words("please pls plz kindly just quickly maybe possibly also now again then perhaps simply quick directly")
 
 #: grammar words that never name anything by themselves
-FILLERS = _words(
-    "the a an our my your their his her its that this these those which who whom whose of for to from in on at with and or "
-    "but so as by into onto over under up down off out back again also too only just please kindly now then asap quickly "
-    "both each every all any some no not without instead same like version variant one ones config configs configuration "
-    "configurations setup setups recipe recipes profile profiles server servers service instance instances process model "
-    "models engine box boxes machine machines host hosts node nodes rig gpu gpus it them him there here we i you they me us "
-    "he she is are was were be been being am do does did have has had having will would can could should may might must "
+FILLERS = words(
+    "the a an our my your their his her its that this these those which who whom whose of for to "
+    "from in on at with and or "
+    "but so as by into onto over under up down off out back again also too only just please kindly "
+    "now then asap quickly "
+    "both each every all any some no not without instead same like version variant one ones config "
+    "configs configuration "
+    "configurations setup setups recipe recipes profile profiles server servers service instance "
+    "instances process model "
+    "models engine box boxes machine machines host hosts node nodes rig gpu gpus it them him there "
+    "here we i you they me us "
+    "he she is are was were be been being am do does did have has had having will would can could "
+    "should may might must "
     "shall what when where why how if else than last latest before previous prior earlier old new fresh current "
-    "currently running deployed deploy deployment had used ran using use thing stuff guy team folks day today yesterday "
-    "tonight tomorrow morning afternoon evening night week month monday tuesday wednesday thursday friday saturday sunday "
-    "hour hours minute minutes second seconds min mins sec secs please thanks thank cheers want need like via per about "
-    "around between against vs versus more less most least very really still already yet even ever never always maybe "
-    "perhaps though while until since because due once after during upon across anything something everything nothing "
-    "nobody anybody somebody someone anyone everyone let go get got good well ok okay yes hey hi hello bot it's whole entire "
-    "default usual normal regular standard original exact exactly identical settings setting options option arguments args "
-    "flags flag parameters params command set size mode enabled disabled full complete right way time times bit much many "
-    "few other another different next first second third whatever wherever somewhere available free idle lot lots big "
+    "currently running deployed deploy deployment had used ran using use thing stuff guy team folks "
+    "day today yesterday "
+    "tonight tomorrow morning afternoon evening night week month monday tuesday wednesday thursday "
+    "friday saturday sunday "
+    "hour hours minute minutes second seconds min mins sec secs please thanks thank cheers want need "
+    "like via per about "
+    "around between against vs versus more less most least very really still already yet even ever "
+    "never always maybe "
+    "perhaps though while until since because due once after during upon across anything something "
+    "everything nothing "
+    "nobody anybody somebody someone anyone everyone let go get got good well ok okay yes hey hi "
+    "hello bot it's whole entire "
+    "default usual normal regular standard original exact exactly identical settings setting options "
+    "option arguments args "
+    "flags flag parameters params command set size mode enabled disabled full complete right way "
+    "time times bit much many "
+    "few other another different next first second third whatever wherever somewhere available free "
+    "idle lot lots big "
     "tokens token steps step draft drafts context ctx port number speed tok tps rate decode decoding speculative "
-    "speculation spec parallel tensor data memory mem fraction max min length len window requests request concurrent "
-    "concurrency clients users streams stream single backend attention cache kv dtype precision quantization graphs graph "
-    "cuda env environment variable variables name named called baseline launch launches launched started start stop "
-    "stopped restart restarted run status health logs log lines line history scan bench benchmark compare show save "
+    "speculation spec parallel tensor data memory mem fraction max min length len window requests "
+    "request concurrent "
+    "concurrency clients users streams stream single backend attention cache kv dtype precision "
+    "quantization graphs graph "
+    "cuda env environment variable variables name named called baseline launch launches launched "
+    "started start stop "
+    "stopped restart restarted run status health logs log lines line history scan bench benchmark "
+    "compare show save "
     "schedule help cancel list check test details info information output fast faster fastest slow slower slowest "
-    "quick working worked proven reliable stable safe little small smallest tiny mini large largest bigger smaller huge "
-    "freshly soon possible able sure going went gone come comes take takes make makes made give gives keep keeps put puts "
+    "quick working worked proven reliable stable safe little small smallest tiny mini large largest "
+    "bigger smaller huge "
+    "freshly soon possible able sure going went gone come comes take takes make makes made give "
+    "gives keep keeps put puts "
     "look looks see saw say says said tell told think know knows knew work works job jobs eval evals demo training "
-    "experiment experiments test tests testing customer customers users agents agent hi thx pls plz exactly together "
-    "separately onwards online offline live public internal currently presently whichever same-ish identical nice lovely "
+    "experiment experiments test tests testing customer customers users agents agent hi thx pls plz "
+    "exactly together "
+    "separately onwards online offline live public internal currently presently whichever same-ish "
+    "identical nice lovely "
     "beloved favorite favourite dear poor damn bloody fucking freaking stupid goddamn crappy ol holy "
     "space sessions session prompts prompt replies answers today's yesterday's reason reasons purpose purposes"
 )
 
 #: frequent English words that are never corrected to a name or a verb (besides everything above)
-COMMON = _words(
-    "able about above accept across act add afraid age ago agree air almost alone along already although among amount angry "
-    "animal answer appear apply area arm around arrive art ask away baby bad bag ball bank base basic bear beat beautiful "
-    "become bed begin behind believe below best better beyond bill bird bit black blood blue board boat body book born boss "
-    "bottle bottom box boy break breakfast bright broad brother brown build burn business busy buy calm came camp car card "
-    "care carry case cat catch cause cent center certain chair chance character cheap child choose city class clean clear "
-    "climb clock cloud coat coffee cold color common company cook cool copy corn corner cost count country couple course "
-    "cover cross crowd cry cup curious cut dance danger dark date daughter dead deal death decide deep depend desk die "
-    "difficult dinner direct dirt doctor dog door double doubt draw dream dress drink drive dry dust ear early earth ease "
-    "east eat edge egg eight either electric eleven empty energy enjoy enough enter equal especially evening event exact "
-    "example excite exercise expect experience eye face fact fail fall family famous far farm fat father fear feed feel feet "
-    "field fight figure fill find fine finger finish fire fish five flat floor flow flower fly follow food foot force forest "
-    "forget form forward found four friend front fruit fun funny game garden gas gather gentle girl glad glass gold gone "
-    "grand grass gray green grew ground group grow guess gun hair half hand happen happy hard hat hate head hear heard heart "
-    "heat heavy held hello hers high hill hit hold hole home hope horse hospital hot hotel house huge human hundred hungry "
-    "hurry ice idea important inch increase indeed inside interest iron island issue item join joke judge jump keep kept key "
-    "kid kidding kind king kitchen knew lady lake land language late laugh law lay lead learn learning leave led left leg "
-    "lesson letter level lie life lift light list listen local lonely long lose lost love low luck lunch machine mail main "
-    "manager map march mark market marry matter mean measure meat meet meeting member men metal middle mile milk million mind "
-    "miss mistake moment money monkey moon mother mountain mouth move music nail narrow nation nature near neck needle neither "
-    "news nine noise none noon north nose note notice object ocean odd offer office often oil old onto open opposite orange "
-    "order others ought outside own page pain paint pair paper parent park part party pass past pay peace pen people person "
-    "pick picture piece place plan plane plant plate play please point police pool poor post pound power practice prepare "
-    "present president press pretty price print prison private prize problem produce promise proper protect prove pull push "
-    "question quiet quite race radio rain raise reach read ready real reason receive red refuse remember repeat reply report "
-    "rest result rice rich ride ring rise river road rock roll room rose rough round rule safe sail salt sand sat save school "
-    "science sea season seat seem sell send sense sent sentence separate serious serve seven shade shake shall shape share "
-    "sharp she ship shirt shoe shop shore short shot shoulder shout side sight sign silent silver similar simple sing sister "
-    "sit six skin sky sleep smell smile smoke snow social soft sold soldier solve song sorry sort soul sound south space speak "
-    "special spend spoke spot spread spring square staff stage stair stand star state station stay steal steam steel stick "
-    "stone stood store storm story strange street strong student study subject sudden suffer sugar suit summer sun support "
-    "suppose sure surface surprise sweet swim system table tail talk tall taste tax tea teach tear ten term than thank their "
-    "them thick thin third thirty thousand three throw tie till tired tomorrow tongue tool top total touch toward town trade "
-    "train travel tree trip trouble truck true trust truth try twelve twenty two type uncle understand union unit usual valley "
-    "value various view village visit voice wait walk wall war warm wash waste watch water wave weather wedding weight west "
-    "wet wheel white wife wild wind window winter wish woman wonder wood word world worry worse worst worth write wrong yard "
-    "year yellow young zero paris london berlin kiss party release merge branch commit deploy push review ticket sprint "
-    "standup retro bug fix fixed patch error errors issue issues crash crashed crashes broken weird odd strange bad worse "
-    "hang hangs hung stuck slow slows dead sick ill healthy alive eval evals overnight weekend holiday vacation budget"
+COMMON = words(
+    "able about above accept across act add afraid age ago agree air almost alone along already "
+    "although among amount angry "
+    "animal answer appear apply area arm around arrive art ask away baby bad bag ball bank base "
+    "basic bear beat beautiful "
+    "become bed begin behind believe below best better beyond bill bird bit black blood blue board "
+    "boat body book born boss "
+    "bottle bottom box boy break breakfast bright broad brother brown build burn business busy buy "
+    "calm came camp car card "
+    "care carry case cat catch cause cent center certain chair chance character cheap child choose "
+    "city class clean clear "
+    "climb clock cloud coat coffee cold color common company cook cool copy corn corner cost count "
+    "country couple course "
+    "cover cross crowd cry cup curious cut dance danger dark date daughter dead deal death decide "
+    "deep depend desk die "
+    "difficult dinner direct dirt doctor dog door double doubt draw dream dress drink drive dry dust "
+    "ear early earth ease "
+    "east eat edge egg eight either electric eleven empty energy enjoy enough enter equal especially "
+    "evening event exact "
+    "example excite exercise expect experience eye face fact fail fall family famous far farm fat "
+    "father fear feed feel feet "
+    "field fight figure fill find fine finger finish fire fish five flat floor flow flower fly "
+    "follow food foot force forest "
+    "forget form forward found four friend front fruit fun funny game garden gas gather gentle girl "
+    "glad glass gold gone "
+    "grand grass gray green grew ground group grow guess gun hair half hand happen happy hard hat "
+    "hate head hear heard heart "
+    "heat heavy held hello hers high hill hit hold hole home hope horse hospital hot hotel house "
+    "huge human hundred hungry "
+    "hurry ice idea important inch increase indeed inside interest iron island issue item join joke "
+    "judge jump keep kept key "
+    "kid kidding kind king kitchen knew lady lake land language late laugh law lay lead learn "
+    "learning leave led left leg "
+    "lesson letter level lie life lift light list listen local lonely long lose lost love low luck "
+    "lunch machine mail main "
+    "manager map march mark market marry matter mean measure meat meet meeting member men metal "
+    "middle mile milk million mind "
+    "miss mistake moment money monkey moon mother mountain mouth move music nail narrow nation "
+    "nature near neck needle neither "
+    "news nine noise none noon north nose note notice object ocean odd offer office often oil old "
+    "onto open opposite orange "
+    "order others ought outside own page pain paint pair paper parent park part party pass past pay "
+    "peace pen people person "
+    "pick picture piece place plan plane plant plate play please point police pool poor post pound "
+    "power practice prepare "
+    "present president press pretty price print prison private prize problem produce promise proper "
+    "protect prove pull push "
+    "question quiet quite race radio rain raise reach read ready real reason receive red refuse "
+    "remember repeat reply report "
+    "rest result rice rich ride ring rise river road rock roll room rose rough round rule safe sail "
+    "salt sand sat save school "
+    "science sea season seat seem sell send sense sent sentence separate serious serve seven shade "
+    "shake shall shape share "
+    "sharp she ship shirt shoe shop shore short shot shoulder shout side sight sign silent silver "
+    "similar simple sing sister "
+    "sit six skin sky sleep smell smile smoke snow social soft sold soldier solve song sorry sort "
+    "soul sound south space speak "
+    "special spend spoke spot spread spring square staff stage stair stand star state station stay "
+    "steal steam steel stick "
+    "stone stood store storm story strange street strong student study subject sudden suffer sugar "
+    "suit summer sun support "
+    "suppose sure surface surprise sweet swim system table tail talk tall taste tax tea teach tear "
+    "ten term than thank their "
+    "them thick thin third thirty thousand three throw tie till tired tomorrow tongue tool top total "
+    "touch toward town trade "
+    "train travel tree trip trouble truck true trust truth try twelve twenty two type uncle "
+    "understand union unit usual valley "
+    "value various view village visit voice wait walk wall war warm wash waste watch water wave "
+    "weather wedding weight west "
+    "wet wheel white wife wild wind window winter wish woman wonder wood word world worry worse "
+    "worst worth write wrong yard "
+    "year yellow young zero paris london berlin kiss party release merge branch commit deploy push "
+    "review ticket sprint "
+    "standup retro bug fix fixed patch error errors issue issues crash crashed crashes broken weird "
+    "odd strange bad worse "
+    "hang hangs hung stuck slow slows dead sick ill healthy alive eval evals overnight weekend "
+    "holiday vacation budget"
 )
 
-BOX_NOUNS = _words(
+BOX_NOUNS = words(
     "box boxes machine machines host hosts node nodes server servers rig workstation system systems gpu gpus card cards"
 )
-CONFIG_NOUNS = _words(
-    "config configs configuration configurations setup setups recipe recipes preset presets profile profiles variant variants version versions catalog catalogue"
+CONFIG_NOUNS = words(
+    "config configs configuration configurations setup setups recipe recipes preset presets profile "
+    "profiles variant variants version versions catalog catalogue"
 )
-HEALTH_WORDS = _words("health healthy healthcheck healthchecks")
-REPORT_NOUNS = _words(
-    "health report reports post posts update updates ping pings message messages notification notifications alert alerts "
-    "status schedule schedules check checks healthcheck healthchecks spam digest summary summaries reminder reminders "
+HEALTH_WORDS = words("health healthy healthcheck healthchecks")
+REPORT_NOUNS = words(
+    "health report reports post posts update updates ping pings message messages notification "
+    "notifications alert alerts "
+    "status schedule schedules check checks healthcheck healthchecks spam digest summary summaries "
+    "reminder reminders "
     "posting pinging reporting"
 )
-LOG_WORDS = _words("log logs journal stderr stdout traceback stacktrace logfile output journalctl")
-HISTORY_WORDS = _words("history launches runs timeline audit")
-RECURRENCE = _words("every each hourly daily weekly weekdays nightly")
+LOG_WORDS = words("log logs journal stderr stdout traceback stacktrace logfile output journalctl")
+HISTORY_WORDS = words("history launches runs timeline audit")
+RECURRENCE = words("every each hourly daily weekly weekdays nightly")
 
 #: words that, inside an action, say it is not meant for now or not sure
-HYPOTHETICAL = _words(
-    "could might maybe perhaps should would shall supposing suppose imagine hypothetically theoretically probably wonder wondering"
+HYPOTHETICAL = words(
+    "could might maybe perhaps should would shall supposing suppose imagine hypothetically "
+    "theoretically probably wonder wondering"
 )
-JOKE = _words("kidding jk joking jking jks sarcasm sarcastic")
+JOKE = words("kidding jk joking jking jks sarcasm sarcastic")
 
 NUMBER_WORDS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
@@ -287,16 +377,18 @@ TOPICS: dict[str, tuple[str, ...]] = {
 #: topics whose words are also common in other requests: they count only in a question, or after "inspect"
 WEAK_TOPICS = frozenset({"memory", "port", "version", "arguments", "environment", "metrics", "context_length", "dtype"})
 
-ATTENTION_BACKENDS = _words(
-    "flashinfer fa3 fa4 triton torch_native flashmla cutlass_mla trtllm_mla trtllm_mha flash_attn xformers aiter wave "
+ATTENTION_BACKENDS = words(
+    "flashinfer fa3 fa4 triton torch_native flashmla cutlass_mla trtllm_mla trtllm_mha flash_attn "
+    "xformers aiter wave "
     "intel_amx dual_chunk_flash_attn flex_attention flash_attn_mla ascend"
 )
 DTYPES = {
     "bf16": "bfloat16", "bfloat16": "bfloat16", "fp16": "float16", "float16": "float16", "half": "half",
     "fp32": "float32", "float32": "float32",
 }  # fmt: skip
-KV_DTYPES = _words("fp8 fp8_e4m3 fp8_e5m2 fp8_inc bf16 bfloat16 fp16 auto q8_0 q4_0 int8 f16 fp4_e2m1 nvfp4")
-QUANTIZATIONS = _words(
-    "awq awq_marlin gptq gptq_marlin fp8 w8a8_int8 w8a8_fp8 bitsandbytes marlin compressed-tensors modelopt modelopt_fp4 "
+KV_DTYPES = words("fp8 fp8_e4m3 fp8_e5m2 fp8_inc bf16 bfloat16 fp16 auto q8_0 q4_0 int8 f16 fp4_e2m1 nvfp4")
+QUANTIZATIONS = words(
+    "awq awq_marlin gptq gptq_marlin fp8 w8a8_int8 w8a8_fp8 bitsandbytes marlin compressed-tensors "
+    "modelopt modelopt_fp4 "
     "nvfp4 mxfp4 int8 int4 gguf fp4 bnb"
 )

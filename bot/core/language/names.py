@@ -10,15 +10,15 @@ from bot.core.language.vocabulary import Vocabulary
 
 ROLE = "name"
 _LONGEST = 6
-_NEGATIONS = frozenset("no without not minus except non nor w/o excluding sans never".split())
-_BETWEEN = frozenset("the a any use using our with have want of enable run".split())
-_SMALL = frozenset("little small smaller smallest tiny mini lil".split())
-_LARGE = frozenset("big large larger largest bigger biggest huge".split())
-_SPECULATION = frozenset("speculation speculative spec speculating".split())
-_PLAIN = frozenset("plain vanilla".split())
+_NEGATIONS = lex.words("no without not minus except non nor w/o excluding sans never")
+_BETWEEN = lex.words("the a any use using our with have want of enable run")
+_SMALL = lex.words("little small smaller smallest tiny mini lil")
+_LARGE = lex.words("big large larger largest bigger biggest huge")
+_SPECULATION = lex.words("speculation speculative spec speculating")
+_PLAIN = lex.words("plain vanilla")
 _SIZE = re.compile(r"\d+(?:\.\d+)?b")
-_TIME = frozenset(
-    "week weeks month monday tuesday wednesday thursday friday saturday sunday time day days hour morning year".split()
+_TIME = lex.words(
+    "week weeks month monday tuesday wednesday thursday friday saturday sunday time day days hour morning year"
 )
 
 

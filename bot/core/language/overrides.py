@@ -10,7 +10,7 @@ from bot.core.language.numbers import is_k, number, whole
 from bot.core.language.tokens import Token
 
 ROLE = "override"
-_GLUE = frozenset("= : of to at with is a the size length limit count up value down".split())
+_GLUE = lex.words("= : of to at with is a the size length limit count up value down")
 
 
 @dataclass(slots=True)
@@ -182,8 +182,8 @@ def _put(settings: Settings, rule: _Number, text: str, tokens: list[Token]) -> N
     _take(tokens)
 
 
-_ON = frozenset("on enabled enable with true use using".split())
-_OFF = frozenset("off disabled disable without no not false skip".split())
+_ON = lex.words("on enabled enable with true use using")
+_OFF = lex.words("off disabled disable without no not false skip")
 
 
 def _cuda_graphs(tokens: list[Token], settings: Settings) -> None:
@@ -270,7 +270,8 @@ def _bare_dtype(tokens: list[Token], settings: Settings) -> None:
 
 
 _SERVED = re.compile(
-    r"(?:served?|serve it|expose|exposed|expose it) as|served (?:model )?name|model name|as model name|under (?:the )?name"
+    r"(?:served?|serve it|expose|exposed|expose it) as|served (?:model )?name|model name|as model name"
+    r"|under (?:the )?name"
 )
 
 

@@ -10,29 +10,64 @@ from bot.core.language.tokens import Token
 
 _TOK_S = r"(?:tok/s|toks/s|tok/sec|t/s|tps|tokens?/s(?:ec)?|tokens (?:per|a) sec(?:ond)?|tok per sec(?:ond)?|tok)"
 _REFERENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("speed", re.compile(rf"(?:that |which |the one )?(?:(?:did|does|had|gave|gives|made|reached|got|gets|hit|hits|ran at|runs at|doing|at|with|around|about|was|is|has) )*(?:around |about |~ ?)?(?P<n>\d+(?:\.\d+)?) ?{_TOK_S}\b")),
-    ("launch", re.compile(r"(?:launch|run|launch number|launch no|number|no|start) #?(?P<n>\d{1,6})(?! (?:gpus?|tokens|steps|draft|clients|times|users))\b|#(?P<m>\d{1,6})\b")),
-    ("before_upgrade", re.compile(r"(?:what |the one |the config |that )?(?:we |i )?(?:had |ran |used )?before (?:the |we |our |last |this )*(?:upgrade|update|upgraded|updated|upgrading|driver update|version bump|new version)(?:d)?\b")),
-    ("fastest", re.compile(r"(?:the )?(?:fastest|quickest|fast|faster|quick|best performing)(?= (?:one|config|setup|version|variant|recipe|configuration)\b| qwen\b|$)|(?:the )?fastest\b")),
+    ("speed", re.compile(rf"(?:that |which |the one )?(?:(?:did|does|had|gave|gives|made|reached|got|gets|hit|hits|ran at"
+        rf"|runs at|doing|at|with|around|about|was|is|has) )*(?:around |about "
+        rf"|~ ?)?(?P<n>\d+(?:\.\d+)?) ?{_TOK_S}\b")),
+    ("launch", re.compile(r"(?:launch|run|launch number|launch no|number|no|start) #?(?P<n>\d{1,6})(?! (?:gpus?|tokens|steps"
+        r"|draft|clients|times|users))\b|#(?P<m>\d{1,6})\b")),
+    ("before_upgrade", re.compile(r"(?:what |the one |the config |that )?(?:we |i )?(?:had |ran |used )?before (?:the |we |our "
+        r"|last |this )*(?:upgrade|update|upgraded|updated|upgrading|driver update|version bump"
+        r"|new version)(?:d)?\b")),
+    ("fastest", re.compile(r"(?:the )?(?:fastest|quickest|fast|faster|quick|best performing)(?= (?:one|config|setup|version"
+        r"|variant|recipe|configuration)\b| qwen\b|$)|(?:the )?fastest\b")),
     ("slowest", re.compile(r"(?:the )?(?:slowest|slow|slower)(?= (?:one|config|setup|version|variant)\b)|(?:the )?slowest\b")),
     ("baseline", re.compile(r"(?:the )?(?:pinned|baseline)(?: (?:one|config|version|revision|setup))?\b")),
-    ("previous", re.compile(r"(?:the )?(?:previous|prior|earlier|old) (?:one|config|version|revision|setup|settings|configuration|launch|recipe|flags)\b|(?:roll(?:ed)? ?back|revert|go back)\b|(?:the )?one before\b")),
-    ("yesterday", re.compile(r"(?:same |like |as |what |that |the one |the config |config |exactly )*(?:we |i )?(?:(?:had|ran|used|did|from|as|like|running|of) )*(?:yesterday|last night)(?:s)?(?: config| setup| launch| run)?\b")),
+    ("previous", re.compile(r"(?:the )?(?:previous|prior|earlier|old) (?:one|config|version|revision|setup|settings"
+        r"|configuration|launch|recipe|flags)\b|(?:roll(?:ed)? ?back|revert|go back)\b"
+        r"|(?:the )?one before\b")),
+    ("yesterday", re.compile(r"(?:same |like |as |what |that |the one |the config |config |exactly )*(?:we |i )?(?:(?:had|ran"
+        r"|used|did|from|as|like|running|of) )*(?:yesterday|last night)(?:s)?(?: config| setup| launch"
+        r"| run)?\b")),
     ("last", re.compile(
-        r"(?:exactly |just )?(?:the )?(?:same|identical)(?: (?:config|setup|settings|way|flags|one|thing|command|configuration|options|recipe|params|args))?(?: (?:as|like|that|we|it|with|what|you))*(?: (?:we|i|it|you|they))?(?: (?:had|ran|used|was|did|deployed|started|running|always|usually))*(?: (?:last time|before|previously|earlier|last week|the last time|last|usual|always|time|now|it was|on monday|on friday|this morning|the other day))*\b"
-        r"|(?:like|as) (?:last time|before|always|usual|it was|we had|previously|earlier|the last time|it was before|last week)(?: before)?\b|(?:the )?last (?:one|config|good one|working one|good config|known good|working config|setup|launch config|known good config)\b"
-        r"|(?:that |which |the one |what )(?:we|i|you|he|she|they) (?:had|ran|used|have|deployed|started|always|usually|last)(?: (?:deployed|running|used|run|started|use|up|before|last time|last week|ran|had|here|earlier))*\b|(?:the )?usual (?:one|config|setup|way|settings)?|(?:that|which) (?:worked|works|was working|was running|ran|did work)(?: (?:before|last time|fine|last week|well|yesterday))*\b"
+        r"(?:exactly |just )?(?:the )?(?:same|identical)(?: (?:config|setup|settings|way|flags|one|thing"
+            r"|command|configuration|options|recipe|params|args))?(?: (?:as|like|that|we|it|with|what"
+            r"|you))*(?: (?:we|i|it|you|they))?(?: (?:had|ran|used|was|did|deployed|started|running|always"
+            r"|usually))*(?: (?:last time|before|previously|earlier|last week|the last time|last|usual|always"
+            r"|time|now|it was|on monday|on friday|this morning|the other day))*\b"
+        r"|(?:like|as) (?:last time|before|always|usual|it was|we had|previously|earlier|the last time"
+            r"|it was before|last week)(?: before)?\b|(?:the )?last (?:one|config|good one|working one"
+            r"|good config|known good|working config|setup|launch config|known good config)\b"
+        r"|(?:that |which |the one |what )(?:we|i|you|he|she|they) (?:had|ran|used|have|deployed|started"
+            r"|always|usually|last)(?: (?:deployed|running|used|run|started|use|up|before|last time|last week"
+            r"|ran|had|here|earlier))*\b|(?:the )?usual (?:one|config|setup|way|settings)?|(?:that"
+            r"|which) (?:worked|works|was working|was running|ran|did work)(?: (?:before|last time|fine"
+            r"|last week|well|yesterday))*\b"
     )),
 )  # fmt: skip
 _TIMES = re.compile(
-    r"\b(?:yesterday|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend|hour|\d+ (?:days?|weeks?|hours?|minutes?|mins?|h|d))|today|this (?:week|morning|afternoon|month)"
-    r"|(?:the )?(?:past|last) \d+ (?:days?|weeks?|hours?|minutes?|mins?)|since (?:monday|tuesday|wednesday|thursday|friday|yesterday|last \w+|this \w+)|\d+ (?:days?|weeks?|hours?|minutes?) ago|on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|tonight|earlier)\b"
+    r"\b(?:yesterday|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|weekend|hour|\d+ (?:days?|weeks?|hours?|minutes?|mins?|h|d))|today|this (?:week|morning"
+    r"|afternoon|month)"
+    r"|(?:the )?(?:past|last) \d+ (?:days?|weeks?|hours?|minutes?|mins?)|since (?:monday|tuesday"
+    r"|wednesday|thursday|friday|yesterday|last \w+|this \w+)|\d+ (?:days?|weeks?|hours?|minutes?) ago"
+    r"|on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|tonight|earlier)\b"
 )
 _LATER = re.compile(
-    r"\b(?:tomorrow|tonight|later(?: today| on)?|next (?:week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday|year|sprint|time|weekend|morning)|(?:on|this|by|next) (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend|evening|afternoon)s?"
-    r"|(?:in|after) (?:a|an|about|half|\d+|one|two|three|four|five|ten|fifteen|twenty|thirty|sixty|couple|few|another|the next)(?: (?:a|an|few|couple|of|half|more|next))* ?(?:hours?|minutes?|mins?|min|h|m|days?|weeks?|secs?|seconds?|bit|while|moment|hrs?)"
-    r"|at (?:noon|midnight|lunch(?:time)?|night|the end of|eod|\d{1,2} ?(?:o'?clock|[ap]m)|\d{1,2}:\d{2} ?(?:[ap]m)?|\d{1,2}[ap]m|\d{1,2}(?=$| (?:please|tomorrow|today|sharp|tonight|,|and|for|utc|cet)))|after (?:lunch|work|hours|dinner|the \w+|standup|my \w+|our \w+|\w+ (?:is|finishes|ends|has))"
-    r"|before (?:lunch|the weekend|the demo|you leave|we leave|midnight|noon|\d\S*)|eod|end of (?:the )?(?:day|week)|over the weekend|overnight|this evening|someday|some ?time|soonish|eventually|whenever|around \d{1,2}(?::\d{2})?(?: ?[ap]m)?|by \d{1,2}(?::\d{2})?(?: ?[ap]m)?|every (?:\w+ ){0,2}(?:night|day|morning|monday|tuesday|wednesday|thursday|friday|saturday|sunday|hour|week|evening|hours|minutes|weekday))\b"
+    r"\b(?:tomorrow|tonight|later(?: today| on)?|next (?:week|month|monday|tuesday|wednesday|thursday"
+    r"|friday|saturday|sunday|year|sprint|time|weekend|morning)|(?:on|this|by|next) (?:monday|tuesday"
+    r"|wednesday|thursday|friday|saturday|sunday|weekend|evening|afternoon)s?"
+    r"|(?:in|after) (?:a|an|about|half|\d+|one|two|three|four|five|ten|fifteen|twenty|thirty|sixty"
+    r"|couple|few|another|the next)(?: (?:a|an|few|couple|of|half|more|next))* ?(?:hours?|minutes?"
+    r"|mins?|min|h|m|days?|weeks?|secs?|seconds?|bit|while|moment|hrs?)"
+    r"|at (?:noon|midnight|lunch(?:time)?|night|the end of|eod|\d{1,2} ?(?:o'?clock|[ap]m)"
+    r"|\d{1,2}:\d{2} ?(?:[ap]m)?|\d{1,2}[ap]m|\d{1,2}(?=$| (?:please|tomorrow|today|sharp|tonight|,"
+    r"|and|for|utc|cet)))|after (?:lunch|work|hours|dinner|the \w+|standup|my \w+|our \w+|\w+ (?:is"
+    r"|finishes|ends|has))"
+    r"|before (?:lunch|the weekend|the demo|you leave|we leave|midnight|noon|\d\S*)|eod"
+    r"|end of (?:the )?(?:day|week)|over the weekend|overnight|this evening|someday|some ?time|soonish"
+    r"|eventually|whenever|around \d{1,2}(?::\d{2})?(?: ?[ap]m)?|by \d{1,2}(?::\d{2})?(?: ?[ap]m)?"
+    r"|every (?:\w+ ){0,2}(?:night|day|morning|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|hour|week|evening|hours|minutes|weekday))\b"
 )
 _NOT_LATER = re.compile(r"\b(?:next (?:one)|not later|no later|now|right now)\b")
 
@@ -90,15 +125,50 @@ class Counts:
 
 
 _TIME_UNITS = frozenset(
-    "minutes minute mins min hours hour h m days day weeks week seconds sec secs gpus months".split()
+    [
+        "minutes",
+        "minute",
+        "mins",
+        "min",
+        "hours",
+        "hour",
+        "h",
+        "m",
+        "days",
+        "day",
+        "weeks",
+        "week",
+        "seconds",
+        "sec",
+        "secs",
+        "gpus",
+        "months",
+    ]
 )
 _STREAMS = frozenset(
-    "clients client streams stream users user concurrent concurrency parallel connections threads sessions requests workers simultaneous callers".split()
+    [
+        "clients",
+        "client",
+        "streams",
+        "stream",
+        "users",
+        "user",
+        "concurrent",
+        "concurrency",
+        "parallel",
+        "connections",
+        "threads",
+        "sessions",
+        "requests",
+        "workers",
+        "simultaneous",
+        "callers",
+    ]
 )
 
 
 def lines(tokens: list[Token], counts: Counts, *, logs: bool) -> None:
-    """"last 50 lines", "tail -n 20", "tail -50", "100 lines". `logs`: a lone number at the end counts lines, too."""
+    """ "last 50 lines", "tail -n 20", "tail -50", "100 lines". `logs`: a lone number at the end counts lines, too."""
     for at, token in enumerate(tokens):
         if token.kind == "flag" and re.fullmatch(r"-(?:n|f)|--(?:tail|lines|follow)(?:=\d+)?|-n?\d+", token.text):
             _line_flag(tokens, at, counts)
@@ -124,7 +194,13 @@ def _counts_lines(tokens: list[Token], at: int, logs: bool) -> bool:
         return True
     if before & {"last", "tail", "final"}:
         return unit not in _TIME_UNITS and not near & {"launches", "runs", "tok/s"}
-    return logs and bool(at) and unit in ("", "please", "thanks") and tokens[at].text.isdigit() and tokens[at - 1].text not in ("on", "port")
+    return (
+        logs
+        and bool(at)
+        and unit in ("", "please", "thanks")
+        and tokens[at].text.isdigit()
+        and tokens[at - 1].text not in ("on", "port")
+    )
 
 
 def load(tokens: list[Token], counts: Counts) -> None:
@@ -216,11 +292,38 @@ def launches(text: str) -> tuple[int, ...]:
 
 
 _SAVE = re.compile(
-    r"\b(?:(?P<kind>tag|alias|nickname|label|pin|bookmark|mark)|save|call|name|remember|store|keep|rename|record|note)\b(?P<middle>(?: (?!as\b|to\b)\S+){0,6}?)"
+    r"\b(?:(?P<kind>tag|alias|nickname|label|pin|bookmark|mark)|save|call|name|remember|store|keep"
+    r"|rename|record|note)\b(?P<middle>(?: (?!as\b|to\b)\S+){0,6}?)"
     r"(?: (?:as|to|under|with|=|is)(?: (?:the )?(?:name|tag|alias|label|called|named))?)? (?P<name>.+)$"
 )
 _OBJECT = frozenset(
-    "this that it one config setup launch run the current these settings configuration here now version revision thing them please, server combo combination recipe command".split()
+    [
+        "this",
+        "that",
+        "it",
+        "one",
+        "config",
+        "setup",
+        "launch",
+        "run",
+        "the",
+        "current",
+        "these",
+        "settings",
+        "configuration",
+        "here",
+        "now",
+        "version",
+        "revision",
+        "thing",
+        "them",
+        "please,",
+        "server",
+        "combo",
+        "combination",
+        "recipe",
+        "command",
+    ]
 )
 
 

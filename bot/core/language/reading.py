@@ -6,57 +6,88 @@ from bot.core.domain.command import Intent
 from bot.core.language import lexicon as lex
 from bot.core.language.speech import ACTION_VERBS, Act
 
-_PAST_ACTIONS = lex.PARTICIPLE_RESTART | frozenset(
-    "stopped started launched killed deployed relaunched touched ran changed broke killed took brought happened unloaded swapped "
-    "replaced moved shut crashed died failed updated upgraded booted terminated restarted".split()
+_PAST_ACTIONS = lex.PARTICIPLE_RESTART | lex.words(
+    "stopped started launched killed deployed relaunched touched ran changed broke killed took "
+    "brought happened unloaded swapped "
+    "replaced moved shut crashed died failed updated upgraded booted terminated restarted"
 )
 _BENCH = re.compile(
-    r"\b(?:bench(?:mark(?:s|ing)?)?|throughput|tok/s|toks/s|tok/sec|tokens?/s(?:ec)?|t/s|tps|tokens (?:per|a) sec(?:ond)?|latency|ttft|speed ?test|load ?test|stress ?test|perf(?:ormance)?"
-    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how (?:fast|quick|quickly|slow|speedy)|measure(?:ment)?s?|speeds?|itl|numbers)\b"
+    r"\b(?:bench(?:mark(?:s|ing)?)?|throughput|tok/s|toks/s|tok/sec|tokens?/s(?:ec)?|t/s|tps"
+    r"|tokens (?:per|a) sec(?:ond)?|latency|ttft|speed ?test|load ?test|stress ?test|perf(?:ormance)?"
+    r"|(?:decode|generation|inference|prefill|token) (?:speed|rate|performance)|how (?:fast|quick"
+    r"|quickly|slow|speedy)|measure(?:ment)?s?|speeds?|itl|numbers)\b"
 )
 _LOGS = re.compile(
-    r"\b(?:logs?|logfiles?|journal|journalctl|stderr|stdout|traceback|stack ?trace|output|lines|tail|last words|what (?:went wrong|is wrong|was wrong)|errors?|error message|exceptions?)\b"
+    r"\b(?:logs?|logfiles?|journal|journalctl|stderr|stdout|traceback|stack ?trace|output|lines|tail"
+    r"|last words|what (?:went wrong|is wrong|was wrong)|errors?|error message|exceptions?)\b"
 )
-_LOG_VERBS = frozenset("tail grep follow stream watch journalctl".split())
+_LOG_VERBS = lex.words("tail grep follow stream watch journalctl")
 _CATALOG = re.compile(
-    r"\b(?:configs|configurations|recipes|presets|profiles|setups|variants|catalog(?:ue)?|(?:what|which) (?:\w+ ){0,3}(?:versions|config|setup|variant|model)s?|models|launch configs|flavou?rs"
-    r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))|options|configured|(?:everything|anything|all|what) we have)\b"
+    r"\b(?:configs|configurations|recipes|presets|profiles|setups|variants|catalog(?:ue)?|(?:what"
+    r"|which) (?:\w+ ){0,3}(?:versions|config|setup|variant|model)s?|models|launch configs|flavou?rs"
+    r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))"
+    r"|options|configured|(?:everything|anything|all|what) we have)\b"
 )
 _HOSTS = re.compile(
-    r"\b(?:hosts|machines|boxes|nodes|inventory|servers|gpu boxes|rigs|hardware|fleet|(?:what|which) (?:gpus?|hardware|hosts?|machines?|boxe?s?|nodes?|servers?))\b"
+    r"\b(?:hosts|machines|boxes|nodes|inventory|servers|gpu boxes|rigs|hardware|fleet|(?:what"
+    r"|which) (?:gpus?|hardware|hosts?|machines?|boxe?s?|nodes?|servers?))\b"
 )
 _SHOW = re.compile(
-    r"\b(?:config|configuration|recipe|command(?: line)?|cmdline|flags|args|arguments|parameters|params|settings|launch (?:command|line)|revision|definition|setup|(?:how|with what) (?:is|was|do we|did we|\S+) (?:\S+ ){0,6}(?:launched|started|run|start|configured|set up|deployed)|details)\b"
+    r"\b(?:config|configuration|recipe|command(?: line)?|cmdline|flags|args|arguments|parameters"
+    r"|params|settings|launch (?:command|line)|revision|definition|setup|(?:how|with what) (?:is|was"
+    r"|do we|did we|\S+) (?:\S+ ){0,6}(?:launched|started|run|start|configured|set up|deployed)"
+    r"|details)\b"
 )
 _STATUS = re.compile(
-    r"\b(?:status|state|running|up|online|down|offline|free|busy|idle|available|loaded|serving|served|using|in use|used|occupied|occupying|hogging|ready|alive|left|uptime|anything|anybody|anyone|going on|happening|hosted|deployed|active|empty|taken|still|live|vacant|living|usage|utili[sz]ation|occupancy|nvidia-smi|reachable|accessible|load)\b"
+    r"\b(?:status|state|running|up|online|down|offline|free|busy|idle|available|loaded|serving|served"
+    r"|using|in use|used|occupied|occupying|hogging|ready|alive|left|uptime|anything|anybody|anyone"
+    r"|going on|happening|hosted|deployed|active|empty|taken|still|live|vacant|living|usage"
+    r"|utili[sz]ation|occupancy|nvidia-smi|reachable|accessible|load)\b"
 )
 _HEALTH = re.compile(
-    r"\b(?:health|healthy|healthcheck|health-check|sick|ok|okay|alright|fine|well|responding|responsive|broken|working|works|unhealthy|wrong|sane|good|stable|respond|answering|answers|dead|living|reachable|accessible|hung|hanging|stuck|problems?|issues?|unwell|doing|feeling|look|looking|diagnose|trouble)\b"
+    r"\b(?:health|healthy|healthcheck|health-check|sick|ok|okay|alright|fine|well|responding"
+    r"|responsive|broken|working|works|unhealthy|wrong|sane|good|stable|respond|answering|answers|dead"
+    r"|living|reachable|accessible|hung|hanging|stuck|problems?|issues?|unwell|doing|feeling|look"
+    r"|looking|diagnose|trouble)\b"
 )
 _COMPARE = re.compile(
-    r"\b(?:compare|compared|comparison|diff|diffs|difference|differences|differ|differs|different|vs|versus|slower|faster than|quicker than|better than|worse|regress(?:ed|ion)?|got slow|so slow|slow(?:ed)?|changed|changes|what changed|contrast|against|delta)\b"
+    r"\b(?:compare|compared|comparison|diff|diffs|difference|differences|differ|differs|different|vs"
+    r"|versus|slower|faster than|quicker than|better than|worse|regress(?:ed|ion)?|got slow|so slow"
+    r"|slow(?:ed)?|changed|changes|what changed|contrast|against|delta)\b"
 )
 _HISTORY = re.compile(
-    r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our|todays|yesterdays) (?:\d+ )?(?:runs|launches|starts|restarts|deployments|deploys|stops)|last (?:time|run|launch|launched|started|restart|restarted|stopped|used|deployed)|who did what|crashes|what (?:has |have |all )?(?:ran|run|was running|happened|been running)|what we ran)\b"
+    r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our"
+    r"|todays|yesterdays) (?:\d+ )?(?:runs|launches|starts|restarts|deployments|deploys|stops)"
+    r"|last (?:time|run|launch|launched|started|restart|restarted|stopped|used|deployed)|who did what"
+    r"|crashes|what (?:has |have |all )?(?:ran|run|was running|happened|been running)|what we ran)\b"
 )
 _SCHEDULES = re.compile(
     r"\b(?:schedules?|scheduled|recurring|cron ?jobs?|crons?|next (?:\w+ )?report|regular reports|periodic)\b"
 )
 _SCAN = re.compile(
     r"\b(?:scan|rescan|discover|discovery|crawl|rediscover|autodetect)\b"
-    r"|\b(?:find|search|look|looking|detect|hunt|dig|import|fish|collect|gather|check)\b.*\b(?:scripts?|units?|launch(?:es)?|old|launchers?|systemd|shell history|bash history|configs|commands?|files|existing|forgotten|unknown|untracked)\b"
+    r"|\b(?:find|search|look|looking|detect|hunt|dig|import|fish|collect|gather"
+    r"|check)\b.*\b(?:scripts?|units?|launch(?:es)?|old|launchers?|systemd|shell history|bash history"
+    r"|configs|commands?|files|existing|forgotten|unknown|untracked)\b"
 )
 _HELP = re.compile(
-    r"^(?:who (?:can|could|may|is allowed|has)|are you able|can you (?:do|handle|support)|do you (?:support|handle|know how))\b|"
-    r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b|\bwhat (?:commands|can i (?:say|ask|type)|do you (?:do|understand|know|support))\b|\bhow (?:do|can|does|should|would|could|to|must)(?: (?:i|we|you|one|someone))? "
-    r"(?:\w+ )?(?!(?:\w+ )?(?:look|looking|feel|doing|compare|get|know)\b)\w+|\bhow to\b|\b(?:best|right|proper|correct|easiest|safest|recommended) way (?:to|of)\b|\bhelp(?: me)?$|\bhelp (?:with|on|about)\b|\bsyntax\b|\bhow does (?:this|it|that|the bot) work\b|\bwho are you\b|\bwhat are you\b|\bexamples?$|\binstructions\b"
+    r"^(?:who (?:can|could|may|is allowed|has)|are you able|can you (?:do|handle|support)"
+    r"|do you (?:support|handle|know how))\b|"
+    r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b"
+    r"|\bwhat (?:commands|can i (?:say|ask|type)|do you (?:do|understand|know|support))\b|\bhow (?:do"
+    r"|can|does|should|would|could|to|must)(?: (?:i|we|you|one|someone))? "
+    r"(?:\w+ )?(?!(?:\w+ )?(?:look|looking|feel|doing|compare|get|know)\b)\w+|\bhow to\b|\b(?:best"
+    r"|right|proper|correct|easiest|safest|recommended) way (?:to|of)\b|\bhelp(?: me)?$|\bhelp (?:with"
+    r"|on|about)\b|\bsyntax\b|\bhow does (?:this|it|that|the bot) work\b|\bwho are you\b"
+    r"|\bwhat are you\b|\bexamples?$|\binstructions\b"
 )
 _HOW_MUCH = re.compile(
-    r"\bhow (?:much|many) (?:\w+ ){0,3}(?:memory|vram|gpus?|ram|mem|space|requests|disk|users|slots)\b|\bhow (?:busy|full|loaded|long)\b"
+    r"\bhow (?:much|many) (?:\w+ ){0,3}(?:memory|vram|gpus?|ram|mem|space|requests|disk|users|slots)\b"
+    r"|\bhow (?:busy|full|loaded|long)\b"
 )
 _MANY_CONFIGS = re.compile(
-    r"\bdo we have\b|\bhave we got\b|\bgot for\b|\bavailable for\b|\bis there (?:a|any)\b|\bare there (?:any)?\b|\bdo you have\b|\bwe have for\b|\bwe have on\b"
+    r"\bdo we have\b|\bhave we got\b|\bgot for\b|\bavailable for\b|\bis there (?:a|any)\b"
+    r"|\bare there (?:any)?\b|\bdo you have\b|\bwe have for\b|\bwe have on\b"
 )
 
 
@@ -109,7 +140,9 @@ def _question(act: Act, text: str, *, target: bool, host: bool, topics: tuple[st
     if first in ("did", "has", "have", "had", "was", "were") and (past or act.verb in ACTION_VERBS or "been" in words):
         return Intent.HISTORY
     if re.search(
-        r"\bwhat (?:happened|did (?:we|i|you|they|he|she|someone|\w+) (?:run|use|start|launch|do|deploy|serve|have|change|stop)|ran|was (?:running|started|on|up))\b|\bwhich (?:\w+ ){0,3}(?:did (?:we|i|you)|was (?:running|used))\b",
+        r"\bwhat (?:happened|did (?:we|i|you|they|he|she|someone|\w+) (?:run|use|start|launch|do|deploy"
+        r"|serve|have|change|stop)|ran|was (?:running|started|on|up))\b|\bwhich (?:\w+ ){0,3}(?:did (?:we"
+        r"|i|you)|was (?:running|used))\b",
         text,
     ):
         return Intent.HISTORY
@@ -122,7 +155,8 @@ def _question(act: Act, text: str, *, target: bool, host: bool, topics: tuple[st
     if topics and strong and not re.search(r"\bdo we have\b", text):
         return Intent.INSPECT
     if re.search(
-        r"\bwhich (?:engine|model|config\w*|setup|version|variant) (?:is|are|does)\b|\bwhat (?:config|setup|variant|model) (?:is|are|does)\b",
+        r"\bwhich (?:engine|model|config\w*|setup|version|variant) (?:is|are|does)\b|\bwhat (?:config"
+        r"|setup|variant|model) (?:is|are|does)\b",
         text,
     ) and not _MANY_CONFIGS.search(text):
         return Intent.STATUS
@@ -228,7 +262,10 @@ def _by_thing(
         return Intent.HEALTH
     if (
         re.search(
-            r"\b(?:is|are) (?:\S+ ){0,5}(?:free|busy|up|running|down|using|idle|available|loaded|online|offline|alive|in use|taken|empty|still|live|there)\b|\b(?:who|what|which|anything|anyone|anybody|where|something|nothing|someone|everything)\b.*\b(?:is|are|using|running|on|free|up|down|loaded|serving|uses)\b",
+            r"\b(?:is|are) (?:\S+ ){0,5}(?:free|busy|up|running|down|using|idle|available|loaded|online"
+            r"|offline|alive|in use|taken|empty|still|live|there)\b|\b(?:who|what|which|anything|anyone"
+            r"|anybody|where|something|nothing|someone|everything)\b.*\b(?:is|are|using|running|on|free|up"
+            r"|down|loaded|serving|uses)\b",
             text,
         )
         and asks

@@ -49,8 +49,8 @@ class Slots:
         return bool(self.settings.values or self.settings.faults or self.pasted.flags or self.pasted.faults)
 
 
-_ALL = frozenset("everything all".split())
-_PRONOUNS = frozenset("it this that them there one these here".split())
+_ALL = lex.words("everything all")
+_PRONOUNS = lex.words("it this that them there one these here")
 
 
 def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = None) -> Slots:

@@ -4,10 +4,10 @@ import re
 
 from rapidfuzz.distance import OSA
 
+from bot.core.catalog.atoms import atoms
 from bot.core.language import lexicon as lex
 from bot.core.language.speech import ACTION_VERBS, ALL_VERBS
 from bot.core.language.tokens import Token
-from bot.core.catalog.atoms import atoms
 from bot.core.language.vocabulary import Vocabulary
 
 #: corrections tried per message

@@ -282,7 +282,7 @@ def _retry(
 
 def _sides(found: Slots) -> list[tuple[tuple[str, ...], ...]]:
     """Names grouped between "and", "vs", "with", "to" and commas."""
-    cuts = frozenset("and vs versus with to against or than from between , &".split())
+    cuts = lex.words("and vs versus with to against or than from between , &")
     sides: list[list[tuple[str, ...]]] = [[]]
     last = 0
     for hit in found.names.positive:
@@ -581,7 +581,7 @@ def _aim_config(command: Command, request: Request) -> tuple[Command, Question |
         return _filled(filled, request), None
     if isinstance(found, Ambiguous):
         return _candidates(command, request), Question(code="which_config")
-    assert isinstance(found, NotFound)  # noqa: S101
+    assert isinstance(found, NotFound)
     shown = tuple(c.config for c in found.nearest[:5])
     return replace(_candidates(command, request), candidates=shown), Question(code=found.code)
 

@@ -21,7 +21,7 @@ from bot.core.language.topics import strong, topics
 from bot.core.language.vocabulary import Vocabulary
 
 _ASKING = frozenset({"request", "wish", "desire"})
-_LOOKING = frozenset("check look test examine verify diagnose probe".split())
+_LOOKING = lex.words("check look test examine verify diagnose probe")
 _TELLING = frozenset({"statement", "past", "own_plan", "desire", "condition", "hypothetical"})
 _HELD = {
     "negated": "negated", "hypothetical": "hypothetical", "past": "past", "own_plan": "own_plan", "condition": "conditional",

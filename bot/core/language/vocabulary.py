@@ -20,12 +20,13 @@ from bot.core.language import lexicon as lex
 _TARGETS = (
     lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.BENCH_VERBS | lex.SCAN_VERBS | lex.COMPARE_VERBS | lex.LOG_WORDS
     | lex.HEALTH_WORDS | lex.HISTORY_WORDS | lex.CONFIG_NOUNS | lex.RECURRENCE | frozenset(lex.NUMBER_WORDS)
-    | frozenset(
-        "status with without please context tokens draft steps port every minutes hours show cancel schedule scheduled save "
-        "help catalog hosts what which everything running speculative decoding speculation memory same config before last "
-        "yesterday tail lines check inspect logs server box instead throughput parallel graphs attention backend topk tensor "
-        "concurrency concurrent quantization channel report reports delete switch replace nothing should instance".split()
-    )
+    | lex.words("status with without please context tokens draft steps port every minutes hours show cancel "
+        "schedule scheduled save "
+        "help catalog hosts what which everything running speculative decoding speculation memory same "
+            "config before last "
+        "yesterday tail lines check inspect logs server box instead throughput parallel graphs attention "
+            "backend topk tensor "
+        "concurrency concurrent quantization channel report reports delete switch replace nothing should instance")
 )  # fmt: skip
 KNOWN_WORDS = (
     lex.FILLERS | lex.COMMON | lex.OPENERS | lex.SOCIAL | _TARGETS | lex.PAST_FORMS | lex.GERUNDS | lex.FINITE | lex.SUBJECTS
@@ -35,9 +36,7 @@ KNOWN_WORDS = (
     | frozenset(w for phrases in lex.TOPICS.values() for p in phrases for w in p.split())
 )  # fmt: skip
 #: parts of host names and GPU names that say nothing by themselves
-_DULL = frozenset(
-    "gpu gpus host node server box machine nvidia amd geforce rtx intel pro gb x the and ti super".split()
-) | {""}
+_DULL = lex.words("gpu gpus host node server box machine nvidia amd geforce rtx intel pro gb x the and ti super") | {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
