@@ -1,4 +1,4 @@
-"""Catalog files (the YAML shape of `catalog export`) as parsed data, to and from the vocabulary. No file is read here."""
+"""Catalog files (the YAML shape of `catalog export`) as parsed data, to and from the vocabulary."""
 
 import json
 import shlex
@@ -11,8 +11,21 @@ from bot.errors import BadInputError
 
 _HOST_FIELDS = ("address", "port", "user", "gpus", "tags", "protected", "via", "identity_file")
 _CONFIG_FIELDS = (
-    "name", "model", "engine", "host", "aliases", "tags", "command", "env", "cwd", "user", "wrappers", "measured", "note", "archived",
-)  # fmt: skip
+    "name",
+    "model",
+    "engine",
+    "host",
+    "aliases",
+    "tags",
+    "command",
+    "env",
+    "cwd",
+    "user",
+    "wrappers",
+    "measured",
+    "note",
+    "archived",
+)
 _SECRET = "<secret>"
 
 
@@ -152,9 +165,14 @@ def catalog_to_yaml_data(catalog: Catalog, inventory: Inventory) -> dict[str, An
 def _host_data(host: Host) -> dict[str, Any]:
     fields: dict[str, Any] = {"address": host.address}
     optional = {
-        "port": host.port, "user": host.user, "gpus": host.gpus, "tags": list(host.tags), "protected": host.protected, "via": host.via,
+        "port": host.port,
+        "user": host.user,
+        "gpus": host.gpus,
+        "tags": list(host.tags),
+        "protected": host.protected,
+        "via": host.via,
         "identity_file": host.identity_file,
-    }  # fmt: skip
+    }
     return fields | {k: v for k, v in optional.items() if v}
 
 
@@ -168,10 +186,16 @@ def _config_data(config: LaunchConfig) -> dict[str, Any]:
         else {}
     )
     optional = {
-        "host": config.host, "aliases": list(config.aliases), "env": {k: str(v) for k, v in revision.env}, "cwd": revision.cwd,
-        "user": revision.user, "wrappers": list(revision.wrappers), "measured": {k: v for k, v in numbers.items() if v is not None},
-        "note": revision.note, "archived": config.archived,
-    }  # fmt: skip
+        "host": config.host,
+        "aliases": list(config.aliases),
+        "env": {k: str(v) for k, v in revision.env},
+        "cwd": revision.cwd,
+        "user": revision.user,
+        "wrappers": list(revision.wrappers),
+        "measured": {k: v for k, v in numbers.items() if v is not None},
+        "note": revision.note,
+        "archived": config.archived,
+    }
     fields |= {k: v for k, v in optional.items() if v}
     return fields | {"tags": list(config.tags), "command": shlex.join(str(w) for w in revision.argv)}
 

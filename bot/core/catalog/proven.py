@@ -53,7 +53,7 @@ def speeds(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> tuple[floa
 
 
 def lineage(config: LaunchConfig, revision: str) -> tuple[Revision, ...]:
-    """A revision and its ancestors within the config, newest first. Ends at a parent that is not here, or in a circle."""
+    """A revision and its ancestors within the config, newest first; ends where a parent is missing or comes again."""
     known = {r.id: r for r in config.revisions}
     chain: list[Revision] = []
     at: str | None = revision

@@ -36,7 +36,7 @@ def resolve(
     if not named:
         return NotFound(code="no_match", nearest=nearest_configs(index, command, candidate))
     ids, reasons = narrowed(command, index, named, context=context, now=now)
-    if command.reference is not None and ids is not None and len(ids) > 1 and not _anchored(command, reasons):
+    if command.reference is not None and len(ids) > 1 and not _anchored(command, reasons):
         return NotFound(code="no_reference", nearest=ranked(index, ids)[:5], reasons=reasons)
     if len(ids) == 1:
         found = candidate(index, next(iter(ids)))
@@ -81,7 +81,7 @@ def narrowed(
     context: ThreadContext | None,
     now: datetime | None,
 ) -> tuple[Ids, tuple[Reason, ...]]:
-    """Narrow by size, host, whole name, reference and thread, in this order; a filter that would leave none is skipped."""
+    """Narrow by host, size, whole name, reference and thread; a filter that would leave none is skipped."""
     reasons: list[Reason] = []
     host = command.host
     if host is not None and (here := ids & index.by_host.get(host, frozenset())):

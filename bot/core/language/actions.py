@@ -23,16 +23,29 @@ _CANCEL_NOUNS = lex.words(
 
 
 _DONE = {
-    "start": Intent.START, "launch": Intent.START, "deployment": Intent.START, "deploy": Intent.START, "stop": Intent.STOP, "shutdown": Intent.STOP,
-    "restart": Intent.RESTART, "reload": Intent.RESTART, "reboot": Intent.RESTART, "relaunch": Intent.RESTART,
-}  # fmt: skip
+    "start": Intent.START,
+    "launch": Intent.START,
+    "deployment": Intent.START,
+    "deploy": Intent.START,
+    "stop": Intent.STOP,
+    "shutdown": Intent.STOP,
+    "restart": Intent.RESTART,
+    "reload": Intent.RESTART,
+    "reboot": Intent.RESTART,
+    "relaunch": Intent.RESTART,
+}
 
 
 _IDIOMS = {
-    "stop": lex.words("by at being to signs sign"), "run": lex.words("out into away across late amok over through by"),
-    "start": lex.words("over from being to off"), "kill": lex.words("time two"), "launch": lex.words("into party day"),
-    "load": lex.words("up_on"), "end": lex.words("of up"), "halt": lex.words("at"),
-}  # fmt: skip
+    "stop": lex.words("by at being to signs sign"),
+    "run": lex.words("out into away across late amok over through by"),
+    "start": lex.words("over from being to off"),
+    "kill": lex.words("time two"),
+    "launch": lex.words("into party day"),
+    "load": lex.words("up_on"),
+    "end": lex.words("of up"),
+    "halt": lex.words("at"),
+}
 
 
 def idiom(act: Act) -> bool:
@@ -59,72 +72,65 @@ def idiom(act: Act) -> bool:
 
 
 def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread: bool) -> Intent | None:
-    """START, STOP, RESTART, CHANGE or CANCEL, else None. `target`: a name, host, "everything" or a pronoun with a thread."""
-    words = act.clause.words[act.at + 1 :]
-    verb, text = act.verb, " ".join(act.clause.words[act.at + 1 :])
+    """START, STOP, RESTART, CHANGE or CANCEL, else None.
+
+    `target`: a name, host or "everything" is said, or a pronoun in a thread; `own_target`: in the clause itself."""
+    words, verb = act.clause.words[act.at + 1 :], act.verb
     if act.kind == "desire":
         return _desired(act)
-    if (
-        verb in lex.CANCEL_VERBS
-        or (verb == "forget" and words[:1] in (["it"], ["that"], ["about"], ["the"]))
-        or (verb == "drop" and words[:1] in (["it"], ["that"]) and not overrides)
-    ):
+    if _cancels(verb, words, overrides):
         return Intent.CANCEL
-    particle = _particle(verb, words)
-    if verb == "go" and words[:1] == ["with"] and (overrides or target):
+    goes_with = verb == "go" and words[:1] == ["with"] and (overrides or target)
+    if goes_with or (overrides and not own_target and verb in _SETTING_VERBS):
         return Intent.CHANGE
-    if overrides and not own_target and verb in _SETTING_VERBS:
-        return Intent.CHANGE
+    text, particle = " ".join(words), _particle(verb, words)
     if verb in lex.RESTART_VERBS:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
-    if verb in ("make", "do", "perform", "give") and (
-        done := re.match(
-            r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*(start|stop|launch"
-            r"|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b",
-            text,
-        )
-    ):
+    if verb in ("make", "do", "perform", "give") and (done := _DOING.match(text)):
         return _DONE[done.group(1)]
-    if verb == "try" and re.match(r"(?:it |that |this )?(?:again|once more|one more time|another time)\b", text):
-        return Intent.RESTART
-    if verb in ("give", "do") and re.search(
-        r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text
-    ):
-        return Intent.RESTART
-    if verb == "kick" and not particle:
-        return Intent.RESTART
-    if verb in ("turn", "switch", "power") and re.search(r"\boff and (?:back )?on\b", text):
-        return Intent.RESTART
-    if verb in lex.SWITCH_VERBS and _switches(verb, words, particle):
+    if _again(verb, words, text, particle):
         return Intent.RESTART
     if particle == "down" and verb in lex.PARTICLE_STOP | lex.STOP_VERBS | {"put"}:
         return Intent.STOP
     if verb in lex.STOP_VERBS and (verb not in _WEAK_STOP or (target and not overrides)):
-        return (
-            Intent.CANCEL
-            if words
-            and set(words) & _CANCEL_NOUNS
-            and set(words) <= _CANCEL_NOUNS | lex.FILLERS
-            and "everything" not in words
-            and not target
-            else Intent.STOP
-        )
+        return Intent.STOP if target or not _of_ours(words) else Intent.CANCEL
     if verb in lex.START_VERBS | lex.PARTICLE_START and _starts(verb, words, text, particle, target):
-        if (
-            thread
-            and overrides
-            and not target
-            and verb in ("run", "start", "launch", "serve", "use", "load", "deploy", "get", "bring")
-        ):
-            return Intent.CHANGE
-        return Intent.START
-    if (verb in lex.CHANGE_VERBS or verb in _WEAK_START) and (
-        overrides or (target and verb in ("use", "try", "apply"))
-    ):
-        return Intent.CHANGE
-    return None
+        return Intent.CHANGE if thread and overrides and not target and verb in _RUNNING else Intent.START
+    changes = overrides or (target and verb in ("use", "try", "apply"))
+    return Intent.CHANGE if changes and verb in lex.CHANGE_VERBS | _WEAK_START else None
 
 
+def _cancels(verb: str, words: list[str], overrides: bool) -> bool:
+    pointing = words[0] if words else ""
+    if verb == "forget":
+        return pointing in ("it", "that", "about", "the")
+    return verb in lex.CANCEL_VERBS or (verb == "drop" and pointing in ("it", "that") and not overrides)
+
+
+def _of_ours(words: list[str]) -> bool:
+    """ "stop the benchmark", "stop the launch": an operation of ours, not a server."""
+    said = set(words)
+    return bool(said & _CANCEL_NOUNS) and said <= _CANCEL_NOUNS | lex.FILLERS and "everything" not in said
+
+
+def _again(verb: str, words: list[str], text: str, particle: str) -> bool:
+    """Restarts in other words: "try again", "give it a kick", "turn it off and on", "switch X to Y"."""
+    if verb == "try":
+        return bool(re.match(r"(?:it |that |this )?(?:again|once more|one more time|another time)\b", text))
+    if verb in ("give", "do"):
+        return bool(re.search(r"\b(?:a |another )?(?:restart|reboot|bounce|kick|reload|relaunch)\b", text))
+    if verb == "kick" and not particle:
+        return True
+    if verb in ("turn", "switch", "power") and re.search(r"\boff and (?:back )?on\b", text):
+        return True
+    return verb in lex.SWITCH_VERBS and _switches(verb, words, particle)
+
+
+_DOING = re.compile(
+    r"(?:(?:a|an|the|it|them|him|another|quick|clean|fresh|full|proper|me) )*"
+    r"(start|stop|launch|restart|shutdown|reload|reboot|relaunch|deployment|deploy)\b"
+)
+_RUNNING = lex.words("run start launch serve use load deploy get bring")
 _SETTING_VERBS = lex.words(
     "turn switch disable enable put drop cut set raise lower bump push crank bring take get shut up "
     "increase decrease remove"
@@ -135,10 +141,8 @@ def _particle(verb: str, words: list[str]) -> str:
     """ "up" or "down" for the particle that goes with the verb, or ""."""
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
-        if (
-            word in lex.PARTICLES_DOWN
-            and not (word == "down" and following in ("to", "from"))
-            or (word == "down" and verb in ("take", "bring", "shut"))
+        if (word in lex.PARTICLES_DOWN and not (word == "down" and following in ("to", "from"))) or (
+            word == "down" and verb in ("take", "bring", "shut")
         ):
             return "down"
         if word in lex.PARTICLES_UP:
@@ -149,7 +153,7 @@ def _particle(verb: str, words: list[str]) -> str:
                 and following not in ("on", "please", "again", "at", "with", "now", "and")
             ):
                 continue
-            if word == "up" and following in ("to",) or (word == "back" and following == "to"):
+            if (word == "up" and following in ("to",)) or (word == "back" and following == "to"):
                 continue
             return "up"
         if word in lex.PARTICIPLE_START and verb in ("get", "have", "bring", "put", "see"):
@@ -160,15 +164,13 @@ def _particle(verb: str, words: list[str]) -> str:
 def _switches(verb: str, words: list[str], particle: str) -> bool:
     """From one thing to another: there is a "to", "with", "for" or "back" behind the verb."""
     if verb in ("go", "roll", "return"):
-        return "back" in words[:2] or "to" in words[:2] and verb == "return"
+        return "back" in words[:2] or ("to" in words[:2] and verb == "return")
     if verb in ("rollback", "revert", "downgrade"):
         return True
     if verb in ("switch", "flip") and particle == "down":
         return False
-    return (
-        bool({"to", "with", "for", "over", "by", "from", "onto", "into", "back"} & set(words))
-        or verb in ("switch", "swap", "flip")
-        and bool(words)
+    return bool({"to", "with", "for", "over", "by", "from", "onto", "into", "back"} & set(words)) or (
+        verb in ("switch", "swap", "flip") and bool(words)
     )
 
 

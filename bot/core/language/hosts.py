@@ -89,9 +89,9 @@ def _described(token: Token, before: str, is_box: bool, vocabulary: Vocabulary) 
     placed = before in _PLACES
     parts = atoms(text)
     in_catalog = bool(vocabulary.index.lookup(parts)) if parts else False
-    if (is_box or placed or not in_catalog) and parts in index.by_prefix and text not in lex.FILLERS:
-        if len(compact(text)) >= 3 and (is_box or placed or any(c.isdigit() for c in text)):
-            return index.by_prefix[parts], "part of its name"
+    begins_one = parts in index.by_prefix and text not in lex.FILLERS and len(compact(text)) >= 3
+    if begins_one and (is_box or placed or (not in_catalog and any(c.isdigit() for c in text))):
+        return index.by_prefix[parts], "part of its name"
     own_word = text.isalpha() and text not in KNOWN_WORDS and not in_catalog
     if text in index.by_word and (is_box or (placed and not in_catalog) or own_word):
         return index.by_word[text], "part of its name"

@@ -214,13 +214,16 @@ def _speculation(tokens: list[Token], found: Names, vocabulary: Vocabulary) -> N
         if token.text in _SPECULATION:
             if _negated(tokens, at, end):
                 found.speculative = False
-            elif at and tokens[at - 1].text in ("with", "the", "use", "using", "enable", "and") or end - at > 1:
+            elif (at and tokens[at - 1].text in ("with", "the", "use", "using", "enable", "and")) or end - at > 1:
                 found.speculative = True
             else:
                 continue
-        elif token.text in _PLAIN and not vocabulary.index.lookup((token.text,)):
-            found.speculative = False
-        elif token.text in ("non-speculative", "nonspeculative", "no-spec", "unspeculative"):
+        elif (token.text in _PLAIN and not vocabulary.index.lookup((token.text,))) or token.text in (
+            "non-speculative",
+            "nonspeculative",
+            "no-spec",
+            "unspeculative",
+        ):
             found.speculative = False
         else:
             continue

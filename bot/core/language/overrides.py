@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.core.language import lexicon as lex
 from bot.core.language.numbers import is_k, number, whole
+from bot.core.language.setting_names import KINDS, NUMBERS, Number
 from bot.core.language.tokens import Token
 
 ROLE = "override"
@@ -29,55 +30,8 @@ class Settings:
         self.words[name] = words
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A setting with a number: nouns that may stand before or after it, and its range."""
-
-    name: str
-    nouns: tuple[str, ...]
-    low: float
-    high: float
-    fraction: bool = False
-    #: the number may stand before the noun ("3 steps"), after it ("tp 2")
-    before: bool = True
-    after: bool = True
-
-
-_NUMBERS = (
-    _Number("speculative_draft_tokens", (
-        "speculative draft tokens", "num draft tokens", "draft tokens", "draft token", "drafts", "draft_tokens", "drafted tokens",
-        "speculative_num_draft_tokens", "speculative_draft_tokens", "spec tokens", "speculative tokens", "tokens drafted",
-    ), 1, 256),
-    _Number("speculative_steps", (
-        "speculative num steps", "speculative steps", "spec steps", "mtp steps", "draft steps", "speculation steps", "num steps",
-        "eagle steps", "nextn steps", "steps", "step", "speculative_steps", "speculative_num_steps", "num_steps",
-    ), 1, 64),
-    _Number("speculative_topk", ("eagle topk", "eagle top k", "speculative topk", "topk", "top k", "top-k", "speculative_topk", "top_k"), 1, 64),
-    _Number("max_running_requests", (
-        "max running requests", "maximum running requests", "max concurrent requests", "running requests", "max requests",
-        "max num seqs", "max seqs", "max running", "max_running_requests", "max_num_seqs", "max batch size", "batch size", "max batch",
-        "concurrent requests", "request limit", "request slots", "slots", "max sequences", "concurrent sequences", "parallel requests",
-    ), 1, 65536),
-    _Number("context_length", (
-        "tokens of context", "token context", "context length", "context window", "context size", "context_length", "ctx length",
-        "ctx len", "ctx size", "ctxlen", "max context length", "max context", "max model len", "max_model_len", "max len",
-        "max length", "context", "ctx", "seq len", "sequence length", "contexts", "contextlength", "con text",
-    ), 256, 16 * 1024 * 1024),
-    _Number("tensor_parallel", (
-        "tensor parallel size", "tensor parallelism", "tensor parallel", "tensor_parallel", "tensor-parallel", "tp size", "tp_size",
-        "tp", "tensor-parallel-size",
-    ), 1, 64),
-    _Number("data_parallel", ("data parallel size", "data parallelism", "data parallel", "data_parallel", "data-parallel", "dp size", "dp"), 1, 64),
-    _Number("port", ("port number", "port"), 1, 65535, before=False),
-    _Number("memory_fraction", (
-        "mem fraction static", "mem fraction", "memory fraction", "mem_fraction", "mem-fraction", "gpu memory utilization",
-        "gpu memory utilisation", "gpu mem util", "gpu memory", "gpu mem", "memory utilization", "mem util", "memory utilisation", "of the memory",
-        "of gpu memory", "of the gpu memory", "of the vram", "of vram", "of memory", "vram", "memory", "mem", "gpu utilization",
-        "mem_fraction_static", "memory_fraction", "of mem", "of the gpu", "mem frac",
-    ), 0.05, 1.0, fraction=True),
-)  # fmt: skip
 _PHRASES = sorted(
-    ((tuple(noun.split()), rule) for rule in _NUMBERS for noun in rule.nouns), key=lambda p: len(p[0]), reverse=True
+    ((tuple(noun.split()), rule) for rule in NUMBERS for noun in rule.nouns), key=lambda p: len(p[0]), reverse=True
 )
 _FIRST = frozenset(p[0][0] for p in _PHRASES)
 _GLUED = re.compile(r"(tp|dp|ctx|port|topk)[-_]?(\d+k?)")
@@ -117,7 +71,7 @@ def _numbers(tokens: list[Token], settings: Settings) -> None:
 _JOINED = {"".join(words): rule for words, rule in reversed(_PHRASES)}
 
 
-def _phrase(tokens: list[Token], at: int) -> tuple[_Number, int] | None:
+def _phrase(tokens: list[Token], at: int) -> tuple[Number, int] | None:
     if _free(tokens[at]) and ("-" in tokens[at].text or "_" in tokens[at].text or len(tokens[at].text) > 8):
         rule = _JOINED.get(re.sub(r"[-_]", "", tokens[at].text))
         if rule is not None:
@@ -131,7 +85,7 @@ def _phrase(tokens: list[Token], at: int) -> tuple[_Number, int] | None:
     return None
 
 
-def _around(tokens: list[Token], at: int, rule: _Number, length: int, settings: Settings) -> int:
+def _around(tokens: list[Token], at: int, rule: Number, length: int, settings: Settings) -> int:
     """The number beside a noun: before it ("3 steps"), else after it ("steps = 3"). Gives how far to go on."""
     before = at - 1
     while (
@@ -163,13 +117,13 @@ def _belongs_to_next(tokens: list[Token], at: int) -> bool:
     return at + 1 < len(tokens) and _phrase(tokens, at + 1) is not None
 
 
-def _fits(rule: _Number, text: str) -> bool:
+def _fits(rule: Number, text: str) -> bool:
     if text in ("half", "zero", "hundred") and not rule.fraction:
         return text == "zero"
     return number(text) is not None and (rule.fraction or whole(text) is not None)
 
 
-def _put(settings: Settings, rule: _Number, text: str, tokens: list[Token]) -> None:
+def _put(settings: Settings, rule: Number, text: str, tokens: list[Token]) -> None:
     value = number(text) or 0.0
     if rule.fraction and text == "half":
         value = 0.5
@@ -212,7 +166,7 @@ def _kinds(tokens: list[Token], settings: Settings) -> None:
     for at, token in enumerate(tokens):
         if not _free(token):
             continue
-        for names, values, setting, mapping in _KINDS:
+        for names, values, setting, mapping in KINDS:
             if token.text in names or f"{token.text} {_next(tokens, at)}" in names:
                 length = 1 if token.text in names else 2
                 _kind(tokens, at, length, values, setting, mapping, settings)
@@ -223,15 +177,6 @@ def _kinds(tokens: list[Token], settings: Settings) -> None:
 
 def _next(tokens: list[Token], at: int) -> str:
     return tokens[at + 1].text if at + 1 < len(tokens) else ""
-
-
-_KINDS: tuple[tuple[frozenset[str], frozenset[str], str, Mapping[str, str]], ...] = (
-    (frozenset({"kv cache", "kv-cache", "kvcache", "kv dtype", "kv_cache_dtype", "kv"}), lex.KV_DTYPES, "kv_cache_dtype", {}),
-    (frozenset({"attention backend", "attn backend", "attention", "attention-backend", "attention_backend", "backend", "kernels"}),
-     lex.ATTENTION_BACKENDS, "attention_backend", {"flashattention": "flash_attn"}),
-    (frozenset({"quantization", "quantisation", "quant", "quantized", "quantize"}), lex.QUANTIZATIONS, "quantization", {}),
-    (frozenset({"dtype", "precision", "data type"}), frozenset(lex.DTYPES), "dtype", lex.DTYPES),
-)  # fmt: skip
 
 
 def _kind(
@@ -263,10 +208,11 @@ def _bare_dtype(tokens: list[Token], settings: Settings) -> None:
             if before in ("in", "with", "as", "at", "use", "using", "and", ",", "to") or at == len(tokens) - 1:
                 settings.put("dtype", lex.DTYPES[token.text], token.raw)
                 _take([token])
-        elif _free(token) and token.text in lex.ATTENTION_BACKENDS and token.text not in ("wave", "triton"):
-            if at and tokens[at - 1].text in ("with", "use", "using", "to"):
-                settings.put("attention_backend", token.text, token.raw)
-                _take([token])
+        elif at and _free(token) and token.text in lex.ATTENTION_BACKENDS - {"wave", "triton"}:
+            if tokens[at - 1].text not in ("with", "use", "using", "to"):
+                continue
+            settings.put("attention_backend", token.text, token.raw)
+            _take([token])
 
 
 _SERVED = re.compile(
@@ -372,7 +318,7 @@ def _lone_k(tokens: list[Token], settings: Settings) -> None:
             and at
             and tokens[at - 1].text in ("with", "at", "to", "and", ",", "it", "for", "@")
         ):
-            _put(settings, next(r for r in _NUMBERS if r.name == "context_length"), token.text, [token])
+            _put(settings, next(r for r in NUMBERS if r.name == "context_length"), token.text, [token])
 
 
 Reader = Callable[[list[Token], Settings], None]

@@ -1,4 +1,4 @@
-"""Code spans and quotations: a name or flags in backticks is part of the request, a whole command in them is talked about."""
+"""Code spans and quotations: a name in backticks is part of the request, a whole command is only talked about."""
 
 from itertools import groupby
 

@@ -58,12 +58,12 @@ def _every(tokens: list[Token]) -> str | None:
             return "PT1H"
         if token.text not in ("every", "each", "per"):
             continue
-        rest = [t for t in tokens[at + 1 : at + 5]]
+        rest = list(tokens[at + 1 : at + 5])
         value, used = 1.0, 0
         if rest and rest[0].text == "other":
             value, used = 2.0, 1
-        elif (
-            len(rest) > 1 and rest[0].text == "half" or (len(rest) > 2 and [r.text for r in rest[:2]] == ["a", "half"])
+        elif (len(rest) > 1 and rest[0].text == "half") or (
+            len(rest) > 2 and [r.text for r in rest[:2]] == ["a", "half"]
         ):
             used = 1
             place = next((i for i, r in enumerate(rest) if r.text in _UNITS), None)

@@ -1,15 +1,17 @@
 """All slots of the words that belong to one request."""
 
+import itertools
 from dataclasses import dataclass, field
 
+from bot.core.catalog.atoms import atoms
 from bot.core.domain.command import Intent, Reference
-from bot.core.language import flags, hosts, names, overrides, phrases, schedule
+from bot.core.language import counts, flags, hosts, names, overrides, phrases, schedule
 from bot.core.language import lexicon as lex
+from bot.core.language.counts import Counts
 from bot.core.language.flags import Pasted
 from bot.core.language.hosts import Hosts
 from bot.core.language.names import Names
 from bot.core.language.overrides import Settings
-from bot.core.language.phrases import Counts
 from bot.core.language.schedule import Rhythm
 from bot.core.language.tokens import Clause, Token
 from bot.core.language.vocabulary import Vocabulary
@@ -62,9 +64,9 @@ def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = N
     if kind is Intent.SCHEDULE:
         slots.rhythm = schedule.read(tokens)
     if kind in (Intent.LOGS, None):
-        phrases.lines(tokens, slots.counts, logs=kind is Intent.LOGS)
+        counts.lines(tokens, slots.counts, logs=kind is Intent.LOGS)
     if load:
-        phrases.load(tokens, slots.counts)
+        counts.load(tokens, slots.counts)
     slots.pasted = flags.read(tokens, vocabulary.engines, slots.settings, logs=kind is Intent.LOGS)
     _whole_names(tokens, vocabulary)
     overrides.read(tokens, slots.settings)
@@ -84,7 +86,7 @@ def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = N
 def _every_server(words: list[str]) -> bool:
     return any(
         a in ("every", "each") and b in lex.BOX_NOUNS | {"model", "instance", "process"}
-        for a, b in zip(words, words[1:], strict=False)
+        for a, b in itertools.pairwise(words)
     )
 
 
@@ -95,15 +97,9 @@ def _whole_names(tokens: list[Token], vocabulary: Vocabulary) -> None:
             not token.role
             and token.kind == "word"
             and "-" in token.text
-            and vocabulary.index.phrases.get(_atoms(token.text))
+            and vocabulary.index.phrases.get(atoms(token.text))
         ):
             token.role = "whole"
-
-
-def _atoms(text: str) -> tuple[str, ...]:
-    from bot.core.catalog.atoms import atoms
-
-    return atoms(text)
 
 
 def _channels(tokens: list[Token], slots: Slots) -> None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from bot.core.language import frames
 from bot.core.language import lexicon as lex
 from bot.core.language.tokens import Clause
 
@@ -21,101 +22,29 @@ class Act:
 
 
 ACTION_VERBS = (
-    (lex.START_VERBS - {"get", "have", "put", "set", "open", "begin", "prepare", "execute", "light", "turn", "switch", "power"})
-    | (lex.STOP_VERBS - {"end", "close", "drop", "remove", "cut", "clear", "free", "quit"}) | lex.RESTART_VERBS
-)  # fmt: skip
+    (
+        lex.START_VERBS
+        - {"get", "have", "put", "set", "open", "begin", "prepare", "execute", "light", "turn", "switch", "power"}
+    )
+    | (lex.STOP_VERBS - {"end", "close", "drop", "remove", "cut", "clear", "free", "quit"})
+    | lex.RESTART_VERBS
+)
 ALL_VERBS = (
-    lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.PARTICLE_STOP | lex.PARTICLE_START | lex.SWITCH_VERBS
-    | lex.CHANGE_VERBS | lex.READ_VERBS | lex.SAVE_VERBS | lex.SCHEDULE_VERBS | lex.END_VERBS | lex.CANCEL_VERBS
+    lex.START_VERBS
+    | lex.STOP_VERBS
+    | lex.RESTART_VERBS
+    | lex.PARTICLE_STOP
+    | lex.PARTICLE_START
+    | lex.SWITCH_VERBS
+    | lex.CHANGE_VERBS
+    | lex.READ_VERBS
+    | lex.SAVE_VERBS
+    | lex.SCHEDULE_VERBS
+    | lex.END_VERBS
+    | lex.CANCEL_VERBS
     | frozenset({"leave", "forget", "wait", "help", "hold", "learn", "explain", "dont"})
-)  # fmt: skip
+)
 
-_POLITE = r"(?:(?:please|kindly|just|quickly|maybe|possibly|also|now|again|perhaps|simply|then|finally|pretty|still) )*"
-_NEGATED = re.compile(
-    _POLITE
-    + r"(?:(?:do not|never ever|never|not|let us not|let us please not|(?:there is )?no (?:need"
-        r"|reason) (?:to|for)|no more"
-    r"|(?:you|we|i|one|nobody|no one|they|people|someone|somebody) (?:should|must|need|can|could|would"
-        r"|may|might|better|had better|will|do|shall)"
-    r" (?:not|never)(?: to| have to| need to| ever)?|nobody (?:should|must|may)|no one (?:should|must|may)"
-    r"|(?:i|we) (?:do not|would not|did not|will not|can not) (?:want|need|like|think|believe"
-        r"|have)(?: you| us| anyone)?(?: to)?"
-    r"|better not|avoid|hold off(?: on)?|refrain from|(?:can|could|would|will) you (?:please )?not"
-    r"|make sure (?:you |we |that you |that |to )?(?:do not|not to|not|never|nobody|no one)"
-        r"|under no circumstances|dare)"
-    r" )" + _POLITE
-)  # fmt: skip
-_FORGET = re.compile(r"(?:please )?(?:do not|never) forget to |remember to |(?:can you )?remind (?:me|us) to ")
-_REQUEST = re.compile(
-    r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?(?: to| go)?"
-    r"|(?:i|we) would (?:like|love|appreciate|prefer)(?: for)?(?: you)? to|(?:i|we) (?:want|need"
-        r"|wish)(?: for)? you to|i (?:want|wish) to"
-    r"|i would (?:like|love) to|we would (?:like|love) to|let us|let me|go ahead(?: and)?|go and"
-        r"|feel free to|be so (?:kind|good)(?: as)?(?: to| and)?"
-    r"|be a dear and|do (?:me|us) a favou?r(?: and)?|help (?:me|us)(?: to)?|try to"
-        r"|(?:is there )?any chance (?:that )?(?:you|we) (?:can|could|might)"
-    r"|you please|i (?:am going to need|need|ask|beg) you to|it would be (?:nice|great|good|lovely"
-        r"|awesome|cool) if you (?:could|can|would)"
-    r"|would be (?:nice|great|good|lovely|awesome|cool) if you (?:could|can|would)"
-        r"|i was wondering if you (?:could|can|would)|i wonder if you (?:could|can)"
-    r"|i would be (?:grateful|happy|glad) if you (?:could|can|would)|we are ready to|ready to"
-        r"|how about you|may i ask you to|can i ask you to|could i ask you to"
-    r"|(?:can|could|may) (?:i|we) (?:please )?have you|i would like you to|please do|time for you to"
-        r"|your job is to|you need to|you have to|be sure to|make sure to|make sure you"
-    r"|when(?:ever)? you (?:can|have|get|find)(?: (?:a|some|the|another|free|spare))*(?: (?:moment"
-        r"|minute|time|chance|sec|second|while))?|at your (?:earliest )?convenience"
-    r"|if (?:it is |that is )?not too (?:much (?:trouble|work|to ask)|late)|if (?:you can|possible"
-        r"|you could|you do not mind|you would|you have time|its ok|it is ok|that is ok)(?: please)?) "
-)  # fmt: skip
-_GERUND_REQUEST = re.compile(r"(?:(?:would|do) you (?:please |kindly )?mind|mind|how about you(?: start)?) ")
-_WISH = re.compile(
-    r"(?:(?:can|could|would|will) (?:someone|somebody|anyone|anybody|one of you|some one"
-    r"|the bot)(?: here| please)?|you (?:can|may|might|should|could)(?: now| safely| just)?"
-    r"|(?:we|i) (?:need|have|ought|must|got|have got|really need|really have|want|would want"
-    r"|still need|still have)(?: to)?|we must|i must|it is time to|time to"
-    r"|(?:is it|would it be) possible (?:for you )?to|someone (?:please )?|somebody (?:please )?"
-    r"|anyone (?:please )?) "
-)
-_MAYBE = re.compile(
-    r"(?:(?:can|could|may|should|shall|must|might|would|do|did|will|are|am) (?:i|we|they|he|she|it"
-        r"|one)(?: (?:need|have|be|want|going|better|really|just|maybe|also|all|not))*(?: to)?(?: (?:able"
-        r"|allowed))?(?: to)?"
-    r"|what (?:happens |would happen |will happen |happened |does happen )?(?:if|when)|what about"
-        r"|how about|why (?:do|did|would|should|not|are|does)(?: not)?(?: we| you| i| they| it)?(?: not)?"
-    r"|maybe|perhaps|suppose|supposing|imagine|assuming|thinking (?:of|about)|considering|wondering"
-        r"|(?:i|we) (?:am|are|was|were|might|may|could|should|would|think|guess|suppose|wonder|consider"
-        r"|thought)"
-    r"(?: (?:be|thinking|considering|wondering|of|about|we|i|you|maybe|if|also|should|could|might|that"
-        r"|not|planning|tempted|probably|rather|just|still|to|whether|going))*"
-    r"|would it (?:help|be \w+|make sense)(?: if)?(?: to| we| i)*|does it make sense to|is it (?:ok"
-        r"|okay|safe|fine|better|worth|a good idea|wise|smart|possible|bad|cool|allowed|alright"
-        r"|time)(?: if)?(?: to| we| i| you)*"
-    r"|worth|in theory|hypothetically|theoretically|(?:it )?would be (?:nice|great|good|cool|better"
-        r"|best|worth)(?: if)?(?: to| we)*|it might be \w+ to|let us (?:see|discuss|talk|think|consider"
-        r"|decide|hope|say|assume|wait)"
-    r"|(?:someone|somebody|they|he|she|people|you|everyone|everybody|the \w+) (?:should|could|might"
-        r"|may|will|would|must)"
-    r"|if (?:only )?(?:we|i|you|they|someone|it|he|she|that|this|the)|whether(?: or not)?(?: to| we)*"
-        r"|should|could|shall|might|may|would|what do you think (?:of|about)|thoughts on"
-        r"|any (?:objections?|reason)|who wants|who would) "
-)  # fmt: skip
-_OWN_PLAN = re.compile(
-    r"(?:i|we|he|she|they|someone|somebody)(?: (?:am|are|is|will|shall|just|already|about|going|to"
-    r"|gonna|plan|plans|planning|intend|be|soon|then|also|now|still|shortly|probably|currently|has"
-    r"|have|had|been|was|were|both|all|only))+ "
-)
-_EMBEDDED = re.compile(
-    r"(?:(?:please )?(?:tell|show|remind) (?:me|us)(?: please)? (?=if|whether|what|who|which|how|when"
-    r"|why|where|does|is|are|whos)"
-    r"|let (?:me|us) know |(?:do|does) (?:you|anyone|anybody|someone|somebody) (?:know|remember) "
-    r"|any (?:idea|clue)s? |(?:i|we) (?:want|need|would like|would love) to (?:know|see|check"
-    r"|understand|find out) "
-    r"|(?:check|see|verify|confirm|find out|look up|know|double check)(?: please)? (?=if|whether|what"
-    r"|who|which|how|when|why|where|that)|(?:please )?explain (?:to me )?(?=why|how|what)"
-    r"|curious |(?:can|could) (?:you|someone) (?:tell|explain)(?: me| us)? (?:to me )?|(?:i"
-    r"|we) (?:wonder|am wondering|was wondering) |question |quick question "
-    r"|(?:do you )?(?:happen to )?know |(?:i )?have no idea )"
-)
 WH = lex.words("what which who whom whose when where why how")
 AUX = lex.words("is are was were am do does did has have had can could will would should shall may might must")
 _ANY = lex.words("any anything anyone anybody")
@@ -133,7 +62,7 @@ def classify(clause: Clause) -> Act:
         words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while")
         and _conditional(words, at)
     ):
-        polite = _match(_REQUEST, words, at)
+        polite = _match(frames.REQUEST, words, at)
         if polite and _skip(words, at + polite) >= len(words):
             return Act(kind="social", clause=clause)
         asks_on = bool(polite) and bool(_verb(words, _skip(words, at + polite), False))
@@ -146,26 +75,26 @@ def _framed(clause: Clause, words: list[str], at: int) -> Act:
     """Peel frames off until a verb, a question or a statement is left."""
     wish, gerund = False, False
     while at < len(words):
-        if taken := _match(_FORGET, words, at):
+        if taken := _match(frames.FORGET, words, at):
             at, wish = at + taken, True
-        elif taken := _match(_NEGATED, words, at):
+        elif taken := _match(frames.NEGATED, words, at):
             verb_at = _skip(words, at + taken)
             if verb_at < len(words) and _verb(words, verb_at, True):
                 return Act(kind="negated", clause=clause, verb=_verb(words, verb_at, True), at=verb_at)
             if words[at] in ("not", "never", "do") and words[at : at + 2] != ["do", "not"]:
                 return Act(kind="fragment", clause=clause, at=at)
             return Act(kind="negated", clause=clause, verb=_any_action(words), at=at)
-        elif taken := _match(_EMBEDDED, words, at):
+        elif taken := _match(frames.EMBEDDED, words, at):
             at += taken
             if at < len(words) and words[at] in ("if", "whether", "that"):
                 at += 1
             return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
-        elif taken := _match(_GERUND_REQUEST, words, at):
+        elif taken := _match(frames.GERUND_REQUEST, words, at):
             at, gerund = _skip(words, at + taken), True
             if at < len(words) and words[at] in ("if", "to"):
                 at, gerund = at + 1, False
                 return Act(kind="hypothetical", clause=clause, at=at, verb=_any_action(words))
-        elif taken := _match(_REQUEST, words, at):
+        elif taken := _match(frames.REQUEST, words, at):
             after = at + taken
             if words[at : at + 2] == ["let", "me"] and not (
                 after < len(words) and words[after] in ("see", "have", "get", "know", "check", "look")
@@ -174,7 +103,7 @@ def _framed(clause: Clause, words: list[str], at: int) -> Act:
             at = _skip(words, after)
         elif words[at] == "i" and words[at + 1 : at + 2] == ["want"] and _verb(words, at + 2, False) in ACTION_VERBS:
             at += 2  # "i want start": the "to" left out
-        elif (taken := _match(_WISH, words, at)) and _verb(words, _skip(words, at + taken), False):
+        elif (taken := _match(frames.WISH, words, at)) and _verb(words, _skip(words, at + taken), False):
             at, wish = _skip(words, at + taken), True
         else:
             break
@@ -187,7 +116,7 @@ def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bo
         return Act(kind="fragment", clause=clause, at=len(words))
     word = words[at]
     following = words[at + 1] if at + 1 < len(words) else ""
-    if (taken := _match(_MAYBE, words, at)) and (act := _maybe(clause, words, at, taken)):
+    if (taken := _match(frames.MAYBE, words, at)) and (act := _maybe(clause, words, at, taken)):
         return act
     if desire := _desire(clause, words, at):
         return desire
@@ -198,9 +127,8 @@ def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bo
             word in AUX
             and not (word in ("do", "have") and following in ("a", "an", "the", "another", "one", "some", "it"))
         )
-    ):
-        if not (word == "have" and following not in lex.SUBJECTS):
-            return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
+    ) and not (word == "have" and following not in lex.SUBJECTS):
+        return Act(kind="question", clause=clause, at=at, verb=_any_action(words[at:]))
     verb = _verb(words, at, gerund)
     if (
         verb in ("take", "have", "give", "get", "do")
@@ -233,7 +161,7 @@ def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
         return Act(kind="request", clause=clause, verb=verb, at=after)
     if words[at] in ("why", "when") and verb and words[at + 1] in ("do", "did", "does", "are"):
         return Act(kind="question", clause=clause, at=at, verb=verb)
-    if verb in ("have", "get") and words[at] in ("can", "could", "may", "would") and _match(_DESIRE, words, at):
+    if verb in ("have", "get") and words[at] in ("can", "could", "may", "would") and _match(frames.DESIRE, words, at):
         return None
     if verb and (
         verb in ACTION_VERBS
@@ -255,18 +183,9 @@ def _maybe(clause: Clause, words: list[str], at: int, taken: int) -> Act | None:
     return None
 
 
-_DESIRE = re.compile(
-    r"(?:(?:i|we) (?:would (?:like|love|need|want)|want|need|require|could (?:really )?use|really need"
-    r"|must have|am going to need|are going to need)(?: to (?:have|get|see|run|use))?"
-    r"|(?:can|could|may|would) (?:i|we)(?: please| maybe| just| also| kindly)* (?:have|get)|need|want"
-    r"|give me|get me|give us) "
-)
-_RUNNING = lex.PARTICIPLE_START | lex.PARTICIPLE_STOP | lex.PARTICIPLE_RESTART
-
-
 def _desire(clause: Clause, words: list[str], at: int) -> Act | None:
     """ "I'd like X running on Y", "we need X stopped": a state that is wanted."""
-    taken = _match(_DESIRE, words, at)
+    taken = _match(frames.DESIRE, words, at)
     if not taken:
         return None
     rest = words[at + taken :]
@@ -281,7 +200,7 @@ def _stated(clause: Clause, words: list[str], at: int) -> Act:
     asked = clause.end == "?"
     if words[at] in lex.PAST_FORMS or (words[at] in lex.GERUNDS and at == _skip(words, 0)):
         return Act(kind="past", clause=clause, at=at, verb=_any_action(words))
-    taken = _match(_OWN_PLAN, words, at)
+    taken = _match(frames.OWN_PLAN, words, at)
     if taken and at + taken < len(words):
         verb = _verb(words, at + taken, True) or (words[at + taken] if words[at + taken] in lex.PAST_FORMS else "")
         if verb:
@@ -454,5 +373,11 @@ def _any_action(words: list[str]) -> str:
 _PAST_OF = {
     **{v + "ed": v for v in ACTION_VERBS},
     **{v + "d": v for v in ACTION_VERBS if v.endswith("e")},
-    "stopped": "stop", "ran": "run", "spun": "spin", "brought": "bring", "took": "take", "taken": "take", "reran": "rerun",
-}  # fmt: skip
+    "stopped": "stop",
+    "ran": "run",
+    "spun": "spin",
+    "brought": "bring",
+    "took": "take",
+    "taken": "take",
+    "reran": "rerun",
+}

@@ -65,8 +65,7 @@ def correct_verbs(tokens: list[Token], vocabulary: Vocabulary) -> None:
         or vocabulary.index.lookup((token.text,))
     ):
         return
-    near = sorted((OSA.distance(token.text, v), v) for v in ACTION_VERBS if abs(len(v) - len(token.text)) <= 1)
-    near = [v for distance, v in near if distance == 1] if near else []
+    near = [v for v in ACTION_VERBS if abs(len(v) - len(token.text)) <= 1 and OSA.distance(token.text, v) == 1]
     if near:
         best = min(near, key=lambda v: (v not in ("start", "stop", "restart", "launch"), v))
         token.text, token.fixed = best, "other" if best in lex.STOP_VERBS or len(best) == len(token.text) else "swap"

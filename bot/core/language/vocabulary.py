@@ -18,23 +18,58 @@ from bot.core.language import lexicon as lex
 
 #: words of the grammar that typing errors are corrected to
 _TARGETS = (
-    lex.START_VERBS | lex.STOP_VERBS | lex.RESTART_VERBS | lex.BENCH_VERBS | lex.SCAN_VERBS | lex.COMPARE_VERBS | lex.LOG_WORDS
-    | lex.HEALTH_WORDS | lex.HISTORY_WORDS | lex.CONFIG_NOUNS | lex.RECURRENCE | frozenset(lex.NUMBER_WORDS)
-    | lex.words("status with without please context tokens draft steps port every minutes hours show cancel "
+    lex.START_VERBS
+    | lex.STOP_VERBS
+    | lex.RESTART_VERBS
+    | lex.BENCH_VERBS
+    | lex.SCAN_VERBS
+    | lex.COMPARE_VERBS
+    | lex.LOG_WORDS
+    | lex.HEALTH_WORDS
+    | lex.HISTORY_WORDS
+    | lex.CONFIG_NOUNS
+    | lex.RECURRENCE
+    | frozenset(lex.NUMBER_WORDS)
+    | lex.words(
+        "status with without please context tokens draft steps port every minutes hours show cancel "
         "schedule scheduled save "
         "help catalog hosts what which everything running speculative decoding speculation memory same "
-            "config before last "
+        "config before last "
         "yesterday tail lines check inspect logs server box instead throughput parallel graphs attention "
-            "backend topk tensor "
-        "concurrency concurrent quantization channel report reports delete switch replace nothing should instance")
-)  # fmt: skip
+        "backend topk tensor "
+        "concurrency concurrent quantization channel report reports delete switch replace nothing should instance"
+    )
+)
 KNOWN_WORDS = (
-    lex.FILLERS | lex.COMMON | lex.OPENERS | lex.SOCIAL | _TARGETS | lex.PAST_FORMS | lex.GERUNDS | lex.FINITE | lex.SUBJECTS
-    | lex.READ_VERBS | lex.SAVE_VERBS | lex.SCHEDULE_VERBS | lex.SWITCH_VERBS | lex.CHANGE_VERBS | lex.END_VERBS
-    | lex.REPORT_NOUNS | lex.HYPOTHETICAL | lex.JOKE | lex.BOX_NOUNS | lex.ATTENTION_BACKENDS | lex.KV_DTYPES | lex.QUANTIZATIONS
-    | lex.CANCEL_VERBS | lex.POLITE | frozenset(lex.DAYS) | frozenset(lex.DTYPES) | frozenset(lex.GERUND_OF.values())
+    lex.FILLERS
+    | lex.COMMON
+    | lex.OPENERS
+    | lex.SOCIAL
+    | _TARGETS
+    | lex.PAST_FORMS
+    | lex.GERUNDS
+    | lex.FINITE
+    | lex.SUBJECTS
+    | lex.READ_VERBS
+    | lex.SAVE_VERBS
+    | lex.SCHEDULE_VERBS
+    | lex.SWITCH_VERBS
+    | lex.CHANGE_VERBS
+    | lex.END_VERBS
+    | lex.REPORT_NOUNS
+    | lex.HYPOTHETICAL
+    | lex.JOKE
+    | lex.BOX_NOUNS
+    | lex.ATTENTION_BACKENDS
+    | lex.KV_DTYPES
+    | lex.QUANTIZATIONS
+    | lex.CANCEL_VERBS
+    | lex.POLITE
+    | frozenset(lex.DAYS)
+    | frozenset(lex.DTYPES)
+    | frozenset(lex.GERUND_OF.values())
     | frozenset(w for phrases in lex.TOPICS.values() for p in phrases for w in p.split())
-)  # fmt: skip
+)
 #: parts of host names and GPU names that say nothing by themselves
 _DULL = lex.words("gpu gpus host node server box machine nvidia amd geforce rtx intel pro gb x the and ti super") | {""}
 
@@ -110,8 +145,8 @@ class Spelling:
     by_length: Mapping[int, tuple[str, ...]]
 
     def nearest(self, word: str) -> tuple[str, str] | None:
-        """(right word, "swap" or "other") when one word is nearest: letters moved, doubled or left out are "swap", a letter
-        replaced is "other". Short words only bear a swap of two letters."""
+        """(right word, kind) when one word is nearest. Kind "swap": letters moved, doubled, left out; "other": one
+        replaced. Words of three letters only bear a swap."""
         limit = 2 if len(word) >= 8 else 1
         pool = [w for n in range(len(word) - limit, len(word) + limit + 1) for w in self.by_length.get(n, ())]
         hits = process.extract(word, pool, scorer=OSA.distance, score_cutoff=limit, limit=6)
@@ -124,7 +159,7 @@ class Spelling:
             len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])
         ):
             return None
-        distance, kind, _, other_start, right = found[0]
+        _distance, kind, _, other_start, right = found[0]
         if kind == "other" and (len(word) < 5 or other_start):
             return None
         return right, kind

@@ -1,0 +1,77 @@
+"""What keeps a request from being acted on now: a condition, a later time, a withdrawal."""
+
+from bot.core.language import lexicon as lex
+from bot.core.language import phrases
+from bot.core.language.message import Message
+from bot.core.language.speech import ACTION_VERBS, Act
+
+_WITHDRAWALS = frozenset(
+    {
+        "no wait", "wait no", "never mind", "nevermind", "forget it", "forget that", "scratch that", "wait", "hold on",
+        "no", "not now", "not yet", "actually no", "do not", "no do not", "please do not", "stop", "cancel that",
+        "ignore that", "ignore this", "ignore me", "not really", "my bad", "wrong channel", "wrong thread", "oops",
+        "just testing", "or not", "or maybe not", "maybe not", "not today", "but not now", "but not yet", "cancel",
+        "but not today", "only joking", "i am joking", "i am kidding", "sorry wrong channel", "sorry wrong thread",
+        "no sorry", "on second thought no", "he said", "she said", "they said",
+    }
+)  # fmt: skip
+#: words beside a time that leave a clause nothing but a time
+_TIMING = lex.OPENERS | lex.POLITE | lex.words("but not at or so on maybe the only sharp")
+#: words behind "for" that open a purpose: "for a demo at 3"
+_PURPOSE = lex.words("a an the our my his her their some this next todays today tonight tomorrow monday me us")
+_TOLD = {
+    "negated": "negated", "hypothetical": "hypothetical", "past": "past", "own_plan": "own_plan",
+    "condition": "conditional", "question": "question", "statement": "statement",
+}  # fmt: skip
+
+
+def held(message: Message, place: int) -> str | None:
+    """Why the request at `place` is not for now: "deferred", "conditional", "withdrawn"; None when nothing keeps it."""
+    act = message.acts[place]
+    if phrases.later(_own_words(act)):
+        return "deferred"
+    for at, other in enumerate(message.acts):
+        if at == place:
+            continue
+        beside = abs(at - place) == 1
+        if beside and other.kind == "condition" and other.clause.sentence == act.clause.sentence:
+            return "conditional"
+        if beside and _is_time(other):
+            return "deferred"
+        if at > place and _withdraws(message, at):
+            return "withdrawn"
+    return None
+
+
+def why_not(message: Message) -> str | None:
+    """Why an action that the message mentions is not one it asks for."""
+    for act in message.acts:
+        if act.kind in _TOLD and (act.verb in ACTION_VERBS or act.kind == "negated"):
+            return _TOLD[act.kind]
+    return None
+
+
+def _is_time(other: Act) -> bool:
+    words = " ".join(other.clause.words)
+    if other.kind not in ("fragment", "social", "negated") or not (moment := phrases.later(words)):
+        return False
+    return set(words.replace(moment, " ").split()) <= _TIMING
+
+
+def _withdraws(message: Message, at: int) -> bool:
+    other = message.acts[at]
+    if " ".join(other.clause.words) in _WITHDRAWALS:
+        return True
+    return other.kind == "negated" and other.verb in ACTION_VERBS and not message.slots_of(at).target
+
+
+def _own_words(act: Act) -> str:
+    """The request up to the purpose or aim that trails it: "… for a demo at 3", "… to run the eval tonight"."""
+    words = act.clause.words
+    rest = words[act.at :]
+    for at, word in enumerate(rest[:-1]):
+        following = rest[at + 1]
+        aim = word == "to" and at > 1 and following not in lex.FILLERS and following.isalpha() and len(following) > 2
+        if at and (aim or (word == "for" and following in _PURPOSE)):
+            return " ".join(words[: act.at + at])
+    return " ".join(words)
