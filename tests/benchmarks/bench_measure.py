@@ -5,8 +5,8 @@ For vLLM and llama-server (alone and with a draft model), at 1 and 4 streams:
   tokens    what the load script counted against the growth of the server's counter. Must agree within 2 %
   tok/s     our aggregate against that growth over the script's own time: shows that window and whole run agree, no
             more, since both use the script's clock
-  slope     growth of the counter as this program polled it, by this program's clock: independent of the script. Coarse
-            for a server that counts only when an answer ends
+  growth    bounds of the counter's growth as this program polled it, by this program's clock: independent of the script,
+            but of a slightly other time, and coarse where a server counts only when an answer ends
 The other tools run after us. On a machine that others use, too, speeds wander from minute to minute: then only their
 token counts mean something, and the load average is printed for that reason.
 """
@@ -62,10 +62,11 @@ def page(url: str) -> str:
 
 
 class Poller:
-    """Reads the server's token counter four times a second, by this program's clock."""
+    """Reads the server's token counter four times a second. Each sample: asked at, answered at, counter; the counter was
+    read somewhere between the two, which may lie far apart on a busy machine."""
 
     def __init__(self, url: str, read: Read) -> None:
-        self.samples: list[tuple[float, float]] = []
+        self.samples: list[tuple[float, float, float]] = []
         self._url, self._read = url, read
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._poll, daemon=True)
@@ -73,26 +74,28 @@ class Poller:
 
     def _poll(self) -> None:
         while not self._stop.wait(0.25):
+            asked = time.perf_counter()
             with contextlib.suppress(OSError):
-                total = self._read(page(self._url)).generation_tokens_total
-                self.samples.append((time.perf_counter(), total or 0.0))
+                text = page(self._url)
+                answered = time.perf_counter()
+                self.samples.append((asked, answered, self._read(text).generation_tokens_total or 0.0))
 
     def stop(self) -> None:
         """No more polling."""
         self._stop.set()
         self._thread.join(15)
 
-    def slope(self, began: float, ended: float) -> float | None:
-        """Counter growth per second between the first and last sample of this time; None with fewer than four."""
-        inside = [(t, v) for t, v in self.samples if began <= t <= ended]
+    def bounds(self, began: float, ended: float) -> tuple[float, float] | None:
+        """Between which rates the counter grew in this time, tok/s; None with fewer than four samples."""
+        inside = [(asked, answered, v) for asked, answered, v in self.samples if began <= asked and answered <= ended]
         if len(inside) < 4:
             return None
-        (t0, v0), (t1, v1) = inside[0], inside[-1]
-        return (v1 - v0) / (t1 - t0)
+        (asked0, answered0, v0), (asked1, answered1, v1) = inside[0], inside[-1]
+        return (v1 - v0) / (answered1 - asked0), (v1 - v0) / (asked1 - answered0)
 
 
-def ours(url: str, seconds: float, read: Read) -> tuple[Mapping[str, Any], dict[int, float | None]]:
-    """The load script's final record, and the counter's slope at each concurrency while it measured."""
+def ours(url: str, seconds: float, read: Read) -> tuple[Mapping[str, Any], dict[int, tuple[float, float] | None]]:
+    """The load script's final record, and the bounds of the counter's slope at each concurrency."""
     config = {
         "url": url,
         "model": "tiny",
@@ -117,7 +120,7 @@ def ours(url: str, seconds: float, read: Read) -> tuple[Mapping[str, Any], dict[
     if result is None:
         raise SystemExit("the load script gave no result")
     # up to the time limit requests were running without a pause
-    slopes = {width: poller.slope(start, start + seconds) for width, start in began.items()}
+    slopes = {width: poller.bounds(start, start + seconds) for width, start in began.items()}
     return result, slopes
 
 
@@ -231,7 +234,7 @@ def report(name: str, at: Engines, url: str, read: Read, seconds: float) -> bool
         if level["dropped"]:
             print(f"    {level['dropped']} answers of a cold start are in the counter and not in our aggregate")
         if (slope := slopes.get(width)) is not None:
-            print(f"    slope of its counter {slope:.1f} tok/s, ours is {pct(level['aggregate_tok_s'], slope):+.1f} %")
+            print(f"    its counter grew at {slope[0]:.0f} to {slope[1]:.0f} tok/s, by our poller's clock")
         for tool in others(at, url, width, read, max(8, min(60, level["requests"]))):
             row(f"{tool.name}, {width}", tool.tok_s, tool.ttft_ms, tool.tokens, tool.counted, None)
     spec = speculation(result, read)
