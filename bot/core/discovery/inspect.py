@@ -90,7 +90,8 @@ def _environment(config: Mapping[str, Any], where: str) -> dict[str, Variable]:
     env: dict[str, Variable] = {}
     for line in _texts(_get(config, "Env")):
         name, equals, text = line.partition("=")
-        if equals and not is_image_variable(name):
+        pins = name == "NVIDIA_VISIBLE_DEVICES" and text not in ("all", "void", "none", "")
+        if equals and (pins or not is_image_variable(name)):
             env[name] = Variable(clean(text), True, f"{where}, environment {name}")
     return env
 

@@ -26,6 +26,8 @@ _CARRIERS = re.compile(
     r"|slurmd|slurmstepd.*|tmux.*|screen.*|getty@.*|gdm.*|session-.*|code-server.*|jupyter.*|vscode.*|anacron|rc-local"
     r"|dbus.*|kubelet)\.service"
 )
+#: the start time of `ps -o lstart`: five words in one column
+_LONG_TIME = re.compile(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}\b")
 _PS_ROW_LIMIT = 20_000
 
 
@@ -170,7 +172,7 @@ def read_ps(artefact: Artefact) -> list[Artefact]:
 
 
 def _ps_row(line: str, header: Sequence[str], artefact: Artefact) -> Artefact | None:
-    # a start time may be "Nov 01 10:00:00 2026" under lstart; such a table is not read
+    line = _LONG_TIME.sub(lambda match: "_".join(match[0].split()), line, count=1)
     columns = line.split(None, len(header) - 1)
     if len(columns) < len(header):
         return None

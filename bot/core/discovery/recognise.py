@@ -114,7 +114,8 @@ def _from_environment(sighting: Sighting, names: tuple[str, ...]) -> str | None:
 def _refused(words: tuple[str, ...], line: CommandLine, engine: Engine, sighting: Sighting) -> bool:
     """Whether the engine would end at once: words that belong to no flag, a positional model where none is taken,
     dashes that are no dashes; in a history also a flag that is misspelt."""
-    if line.stray:
+    # "--flag=value" under its whole name: the parser takes no "="
+    if line.stray or any("=" in name for name in line.flags):
         return True
     if any(_UNICODE_DASH.match(word) for word in words):
         return True

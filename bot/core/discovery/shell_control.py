@@ -194,4 +194,5 @@ def run_for_arithmetic(shell: "Interpreter", node: ForArithmetic) -> Status:
 
 
 def _is_constant(node: Node) -> bool:
-    return isinstance(node, Simple) and all(word.plain is not None for word in node.words)
+    """`while true` and `while :`."""
+    return isinstance(node, Simple) and len(node.words) == 1 and node.words[0].plain in ("true", ":")

@@ -124,7 +124,8 @@ class _Parser(SimpleReader):
                 return False
             raise ShellSyntaxError("unexpected operator")
         if self.peek() == "&":
-            self.position += 1
+            # zsh: `&|` and `&!` disown too
+            self.position += 2 if self.peek(2) in ("&|", "&!") else 1
             self._blank()
             if self.peek() == ";" and self.peek(2) != ";;":
                 self.position += 1
