@@ -27,10 +27,13 @@ def rank_key(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> tuple[in
 
 def best_revision(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> Revision:
     """The pinned revision; else the one that was ready last; else the newest."""
+    ready = [r for r in launches if was_ready(r)]
+    if config.pinned is None and not ready:
+        return config.revisions[-1]
     known = {r.id: r for r in config.revisions}
     if config.pinned in known:
         return known[config.pinned]
-    ready = [r for r in launches if was_ready(r) and r.revision in known]
+    ready = [r for r in ready if r.revision in known]
     newest = max(ready, key=lambda r: r.started_at, default=None)
     return known[newest.revision] if newest else config.revisions[-1]
 

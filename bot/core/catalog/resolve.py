@@ -27,8 +27,10 @@ def resolve(
     index: CatalogIndex | None = None,
     context: ThreadContext | None = None,
     now: datetime | None = None,
+    limit: int = MOST_SHOWN,
 ) -> Resolution:
-    """Match a command with the catalog. `index` spares building one; `now` is for "yesterday"."""
+    """Match a command with the catalog. `index` spares building one; `now` is for "yesterday"; `limit`: how many
+    candidates of an Ambiguous are told in full."""
     index = index or CatalogIndex.of(catalog)
     if command.config is not None:
         return _by_config(command, index)
@@ -41,7 +43,7 @@ def resolve(
     if len(ids) == 1:
         found = candidate(index, next(iter(ids)))
         return Resolved(candidate=found, host=command.host or found.host, reasons=reasons)
-    return Ambiguous(candidates=ranked(index, ids), count=len(ids), reasons=reasons)
+    return Ambiguous(candidates=ranked(index, ids, limit), count=len(ids), reasons=reasons)
 
 
 def by_names(command: Command, index: CatalogIndex) -> Ids:
@@ -163,6 +165,11 @@ def candidate(index: CatalogIndex, number: int) -> Candidate:
         last_number=newest.number if newest else None,
         launches=len(launches),
     )
+
+
+def ranked_names(index: CatalogIndex, ids: Iterable[int], limit: int = 5) -> tuple[str, ...]:
+    """Names of the best proven configs, best first."""
+    return tuple(index.configs[i].name for i in heapq.nsmallest(limit, ids, key=index.order.__getitem__))
 
 
 def ranked(index: CatalogIndex, ids: Iterable[int], limit: int = MOST_SHOWN) -> tuple[Candidate, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bot.core.catalog.resolve import by_names, narrowed, ranked, resolve
+from bot.core.catalog.resolve import by_names, narrowed, ranked_names, resolve
 from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import Command, Intent, Question, Reason
 from bot.core.domain.host import Inventory
@@ -185,7 +185,7 @@ def _candidates(made: Command, request: Request) -> Command:
     if ids:
         ids, _ = narrowed(made, index, ids, context=request.message.context, now=request.message.now)
     models = tuple(dict.fromkeys(index.models[i] for i in sorted(ids)))
-    shown = tuple(c.config for c in ranked(index, ids, 5))
+    shown = ranked_names(index, ids)
     return replace(made, models=models[:8], model=models[0] if len(models) == 1 else None, candidates=shown)
 
 
@@ -197,12 +197,12 @@ def _aim_at_config(made: Command, request: Request) -> Aimed:
             return made, Question(code="which_target")
         here = index.by_host.get(made.host, frozenset())
         if not made.unknown and (len(here) != 1 or made.intent is not Intent.START):
-            shown = tuple(c.config for c in ranked(index, here, 5))
+            shown = ranked_names(index, here)
             return replace(made, candidates=shown), Question(code="which_config")
         if not made.unknown:
             made = replace(made, config=index.configs[min(here)].name)
     message = request.message
-    found = resolve(made, _NO_CATALOG, _NO_INVENTORY, index=index, context=message.context, now=message.now)
+    found = resolve(made, _NO_CATALOG, _NO_INVENTORY, index=index, context=message.context, now=message.now, limit=0)
     if isinstance(found, Resolved):
         made = replace(made, config=found.candidate.config, reasons=(*made.reasons, *found.reasons))
         return _filled(made, request), None
@@ -230,6 +230,9 @@ def _first_question(made: Command, request: Request) -> Question | None:
     """What must be asked whatever the config is, the gravest first."""
     found = request.slots
     for code, name, near in found.pasted.faults:
+        if code in ("unsafe_text", "secret_value"):
+            reason = "shell_characters" if code == "unsafe_text" else code
+            return Question(code="unsafe_text", values={"reason": reason, "words": name})
         return Question(code=code, values={"name": name, "near": list(near)})
     if made.unknown:
         return Question(code="unknown_name", values={"names": list(made.unknown)})

@@ -29,6 +29,7 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _SECRET = re.compile(
     r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIALS?|ACCESS_KEY\w*|PRIVATE_KEY)(?:$|_)|_KEY$"
 )
+_SECRET_FLAG = re.compile(r"(?:api-?key|password|passwd|secret|hf-?token|auth-?token)", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -82,6 +83,9 @@ def _flag(tokens: list[Token], at: int, engines: Mapping[str, Engine], settings:
     name, has_value, inline = tokens[at].raw.partition("=")
     words = [inline.strip("\"'")] if has_value else _following(tokens, at)
     known = {n: e for n, e in engines.items() if e.canonical(name) is not None}
+    if _SECRET_FLAG.search(name):
+        pasted.faults.append(("secret_value", name, ()))
+        return _use(tokens, at, 0 if has_value or not words else 1)
     if not known:
         near = tuple(dict.fromkeys(f for e in engines.values() for f in e.nearest(name)))[:3]
         pasted.faults.append(("unknown_flag", name, near))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from bot.core.catalog.resolve import by_names, narrowed, ranked
+from bot.core.catalog.resolve import by_names, narrowed, ranked_names
 from bot.core.domain.command import Command, Intent, Question, Reason
 from bot.core.language import comparing, phrases, saving, topics
 from bot.core.language.draft import draft, names_target, nearest, tags
@@ -90,7 +90,7 @@ def _located(made: Command, found: Slots, message: Message) -> Command:
         config=index.configs[min(ids)].name if len(ids) == 1 else None,
         host=host,
         hosts=made.hosts or ((host,) if host else ()),
-        candidates=tuple(c.config for c in ranked(index, ids, 5)) if len(ids) > 1 else (),
+        candidates=ranked_names(index, ids) if len(ids) > 1 else (),
         reasons=(*made.reasons, *reasons),
     )
 

@@ -33,7 +33,10 @@ class Settings:
 _PHRASES = sorted(
     ((tuple(noun.split()), rule) for rule in NUMBERS for noun in rule.nouns), key=lambda p: len(p[0]), reverse=True
 )
-_FIRST = frozenset(p[0][0] for p in _PHRASES)
+#: first word -> the phrases that begin so, longest first
+_BY_FIRST: dict[str, list[tuple[tuple[str, ...], Number]]] = {}
+for _words, _rule in _PHRASES:
+    _BY_FIRST.setdefault(_words[0], []).append((_words, _rule))
 _GLUED = re.compile(r"(tp|dp|ctx|port|topk)[-_]?(\d+k?)")
 
 
@@ -76,9 +79,9 @@ def _phrase(tokens: list[Token], at: int) -> tuple[Number, int] | None:
         rule = _JOINED.get(re.sub(r"[-_]", "", tokens[at].text))
         if rule is not None:
             return rule, 1
-    if not _free(tokens[at]) or tokens[at].text not in _FIRST:
+    if not _free(tokens[at]):
         return None
-    for words, rule in _PHRASES:
+    for words, rule in _BY_FIRST.get(tokens[at].text, ()):
         piece = tokens[at : at + len(words)]
         if len(piece) == len(words) and all(_free(t) and t.text == w for t, w in zip(piece, words, strict=True)):
             return rule, len(words)
