@@ -1,0 +1,1 @@
+"""The practice page in headless Chromium."""
