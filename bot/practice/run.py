@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+import bot
 from bot.practice.fleet import Fleet, start_fleet
 from bot.practice.workspace import PracticeWorkspace
 from bot.practice.workspace.roster import ANA, BOB, EXTERNAL, GUEST, ONCALL, OPS, SERVING
@@ -68,6 +69,7 @@ def run(
     """Start workspace and hosts; on leaving, everything that was started is ended.
 
     `port`: of the page, 0 picks one. `data_dir`: state of the practice (None: a temporary folder, removed at the end).
+    `manifest`: scopes and events of the app (None: the project's own manifest).
     `start_s`: seconds from a server's start to ready; `speed`: factor on all speeds; `hosts`: only these of the fleet.
     """
     with contextlib.ExitStack() as stack:
@@ -82,7 +84,7 @@ def run(
         fleet = start_fleet(data / "hosts", identity, settings, only=hosts)
         stack.callback(fleet.stop)
         workspace = PracticeWorkspace(
-            manifest, rate_limits=rate_limits, suggestions=fleet.suggestions, notes=_notes(fleet)
+            manifest or _own_manifest(), rate_limits=rate_limits, suggestions=fleet.suggestions, notes=_notes(fleet)
         )
         url = workspace.start(port)
         stack.callback(workspace.stop)
@@ -108,6 +110,13 @@ def run(
             identity_file=identity,
             ssh_config_file=ssh_config,
         )
+
+
+def _own_manifest() -> Path | None:
+    """The project's manifest.yaml: beside the package in a checkout, within it when installed."""
+    package = Path(bot.__file__).parent
+    places = (package / "_data" / "manifest.yaml", package.parent / "manifest.yaml")
+    return next((p for p in places if p.is_file()), None)
 
 
 def _notes(fleet: Fleet) -> dict[str, Any]:
