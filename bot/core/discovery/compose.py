@@ -13,8 +13,9 @@ from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
+from bot.core.discovery.secrets import is_secret_name
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
-from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, join_path, unset
+from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, unset
 
 _INTERPOLATED = re.compile(
     r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"
@@ -229,7 +230,11 @@ def _environment(body: Mapping[str, Any], project: _Project, where: str) -> dict
             env.update(project.env_file(project.interpolate(str(path))))
     for name, text in _pairs(body.get("environment")).items():
         written = "${" + name + "}" if text is None else text
-        env[name] = Variable(project.interpolate(written), True, project.origin(written) or f"{where}, {name}")
+        value = project.interpolate(written)
+        if text is None and is_unset(value) and not is_secret_name(name):
+            # a name alone that nobody sets is not set inside either
+            continue
+        env[name] = Variable(value, True, project.origin(written) or f"{where}, {name}")
     return env
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bot.core.discovery.launch_call import ContainerRun, PortMapping
 from bot.core.discovery.program_options import DOCKER_RUN
+from bot.core.discovery.secrets import is_secret_name
 from bot.core.discovery.shell_state import Variable, unset
 
 #: last part of an image's name, and the command that its own entrypoint runs. Read from the published images.
@@ -119,7 +120,7 @@ def read_docker_run(argv: Sequence[str], exported: Mapping[str, Variable], origi
     entrypoint = _last(pairs, "--entrypoint")
     env = _env(pairs, exported, origin)
     if entrypoint:
-        command, hidden = ((*entrypoint.split(), *rest) if entrypoint.strip("\"'") else rest), False
+        command, hidden = (*_entrypoint(entrypoint), *rest), False
     else:
         command, hidden = rest, True
     container = ContainerRun(
@@ -140,6 +141,13 @@ def read_docker_run(argv: Sequence[str], exported: Mapping[str, Variable], origi
     )
 
 
+def _entrypoint(text: str) -> list[str]:
+    """`--entrypoint`: a program, or with podman a JSON list."""
+    if text.startswith("["):
+        return [word for word in re.split(r"[\[\]\", ]+", text) if word]
+    return text.split() if text.strip("\"'") else []
+
+
 def _last(pairs: Iterable[tuple[str, str]], *names: str) -> str | None:
     found = [value for name, value in pairs if name in names]
     return found[-1] if found else None
@@ -153,7 +161,7 @@ def _env(pairs: Iterable[tuple[str, str]], exported: Mapping[str, Variable], ori
         name, equals, text = value.partition("=")
         if equals:
             env[name] = Variable(text, True, origin)
-        else:
+        elif name in exported or is_secret_name(name):
             env[name] = exported.get(name) or Variable(unset("$" + name), True, f"{origin}, environment of the caller")
     return env
 

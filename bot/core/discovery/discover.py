@@ -29,6 +29,8 @@ from bot.core.domain.engine import Engine
 #: variables that pin GPUs, the container's own first
 _GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _CONTAINER_GPU_VARIABLE = "NVIDIA_VISIBLE_DEVICES"
+#: scripts that no shell runs
+_OTHER_LANGUAGE = re.compile(r"#!.*\b(python|perl|ruby|node|lua|php|make|awk|Rscript)[\d.]*\b")
 _NO_GPU = frozenset(("", "all", "none", "void", "-1", "NoDevFiles"))
 
 
@@ -114,7 +116,7 @@ def _sight_scripts(artefacts: Sequence[Artefact], world: World) -> list[Sighting
     reached = set(world.used)
     by_script: dict[str, list[Sighting]] = {}
     for artefact in artefacts:
-        if artefact.kind != "script" or artefact.path in reached:
+        if artefact.kind != "script" or artefact.path in reached or _OTHER_LANGUAGE.match(artefact.text):
             continue
         world.used = set()
         by_script[artefact.path] = _sight_script(artefact, world)

@@ -181,6 +181,8 @@ PASSING: Mapping[str, Callable[["Interpreter", Call], Call | None]] = {
 
 def wrapper_length(argv: tuple[str, ...]) -> int:
     """How many words at the head are a wrapper, 0 where none is."""
+    if not argv:
+        return 0
     head = (basename(argv[0]), *argv[1:])
     for name, syntax in WRAPPERS.items():
         start = len(name)

@@ -23,6 +23,7 @@ _ASSIGNING = re.compile(r"\s*(?:[A-Za-z_]\w*\+?=|\$)")
 _SCRIPT_CALL = re.compile(r"\S+\.(?:sh|bash|zsh|fish)(?:\s|$)|[~./]\S*/(?:run|start|serve|launch|up)[\w-]*(?:\s|$)")
 _DEFINING = re.compile(r"\s*(?:alias\s+(?:-\w\s+)*([\w.-]+)[= ]|function\s+([\w.-]+)|([\w.-]+)\s*\(\))")
 _BASH_TIME = re.compile(r"#(\d{9,11})\s*")
+_NUMBERED = re.compile(r"\s*\d{1,6}\*?\s{2}(?:\[?\d{4}-\d\d-\d\d[ T][\d:]{8}\]?\s+)?")
 _ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
 #: longest entry that is read: the kernel takes no longer argument
 _ENTRY_LIMIT = 140_000
@@ -47,7 +48,7 @@ def entries(artefact: Artefact) -> Iterator[Entry]:
         return _fish(artefact.text)
     if shell == "zsh":
         return _zsh(artefact.text)
-    return _bash(artefact.text)
+    return _bash(_numbered(artefact.text))
 
 
 def _shell_of(artefact: Artefact) -> str:
@@ -63,6 +64,14 @@ def _moment(seconds: str) -> datetime | None:
         return datetime.fromtimestamp(int(seconds), UTC)
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def _numbered(text: str) -> str:
+    """What the command `history` prints has numbers, and times where they are kept."""
+    head = [line for line in text[:5000].split("\n") if line.strip()][:-1][:20]
+    if not head or not all(_NUMBERED.match(line) for line in head):
+        return text
+    return "\n".join(_NUMBERED.sub("", line, count=1) for line in text.split("\n"))
 
 
 def _bash(text: str) -> Iterator[Entry]:

@@ -16,7 +16,9 @@ Scalar = str | bool | None
 _JOURNAL = re.compile(r"^\w{3} +\d+ [\d:]{8} \S+ [^\s\[]+\[(\d+)\]: |^\d{4}-\d\d-\d\dT\S+ \S+ [^\s\[]+\[(\d+)\]: ")
 _LLAMA_MODEL = re.compile(r"load_model: loading model '([^']+)'")
 _LLAMA_LOADER = re.compile(r"llama_model_loader: loaded meta data with .*? from (\S.*?) \(version")
-_LLAMA_ADDRESS = re.compile(r"hostname: ([^\s,]+), port: (\d+)|listening on https?://(\[[^\]]*\]|[^\s:/]+):(\d+)")
+_LLAMA_ADDRESS = re.compile(
+    r"hostname[:=] ?\"?([^\s,\"]+)\"?,? port[:=] ?\"?(\d+)|listening on https?://(\[[^\]]*\]|[^\s:/]+):(\d+)"
+)
 _LINE_LIMIT = 100_000
 _DEPTH_LIMIT = 40
 #: what SGLang prints where nothing was given (0.5.5 to 0.5.11, its own log); other fields default to None or False

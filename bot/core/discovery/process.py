@@ -160,6 +160,8 @@ def read_ps(artefact: Artefact) -> list[Artefact]:
     lines = artefact.text.splitlines()
     header: list[str] = []
     found: list[Artefact] = []
+    if not any("PID" in line.split() for line in lines[:50]):
+        return _bare_rows(lines[:_PS_ROW_LIMIT], artefact)
     for line in lines[:_PS_ROW_LIMIT]:
         columns = line.split()
         if "PID" in columns and columns[-1] in ("COMMAND", "CMD", "ARGS"):
@@ -169,6 +171,22 @@ def read_ps(artefact: Artefact) -> list[Artefact]:
         if process is not None:
             found.append(process)
     return found
+
+
+def _bare_rows(lines: Sequence[str], artefact: Artefact) -> list[Artefact]:
+    """Rows of `pgrep -a` and the like: a pid and a command line."""
+    rows = [match for line in lines if (match := re.match(r"\s*(\d+)\s+(\S.*)$", line))]
+    return [
+        Artefact(
+            path=artefact.path,
+            kind="ps",
+            user=artefact.user,
+            pid=int(match[1]),
+            cmdline=tuple(_rejoined(match[2].split())),
+            changed_at=artefact.changed_at,
+        )
+        for match in rows
+    ]
 
 
 def _ps_row(line: str, header: Sequence[str], artefact: Artefact) -> Artefact | None:

@@ -40,6 +40,9 @@ def dispatch(shell: "Interpreter", call: Call, depth: int = 0) -> Status:
         if inner is not None:
             status = dispatch(shell, inner, depth + 1) if inner.argv != call.argv else LIKELY
             return _after_exec(status) if name == "exec" else status
+    if re.fullmatch(r"python[\d.]*", name) and wrapper_length(call.argv[1:]):
+        # conda and poetry are Python programs themselves: so a process shows them
+        call = call.with_argv(call.argv[1:])
     wrapper = wrapper_length(call.argv)
     if wrapper:
         return dispatch(shell, wrapped(call, wrapper), depth + 1)

@@ -14,6 +14,8 @@ _ASKING = re.compile(
     r"--help(=.*)?|-h|--usage|--version|-V|--list-devices|--show-model-list|--cache-list|--completion-bash|--license"
 )
 _UNICODE_DASH = re.compile("[‐-―−﹘﹣－]")
+#: programs that another server brings along and runs by itself
+_MANAGED = re.compile(r"/ollama/|/lm-?studio/|/\.lmstudio/")
 #: what no name of a model holds: remains of bytes that were no text
 _JUNK = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 #: variables that give what a flag would, by engine: llama-server reads LLAMA_ARG_*
@@ -55,7 +57,7 @@ def recognise(sighting: Sighting, engines: Mapping[str, Engine]) -> Launch | Non
         if put and sighting.argv[:1] == ("serve",):
             hidden = len(argv) - len(sighting.argv) + 1
     engine = next((one for one in engines.values() if one.recognises([render(word) for word in argv])), None)
-    if engine is None:
+    if engine is None or _MANAGED.search(render(argv[0])):
         return None
     words = _given(argv, engine)
     if any(_ASKING.fullmatch(word) for word in words[1:]) or _only_asks(words):

@@ -69,10 +69,41 @@ def _formatted(pattern: str, values: list[str]) -> str:
 
 def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     files = [word for word in words[1:] if not word.startswith("-")]
-    if files or shell.stdin is None:
+    file = shell.find_file(files[0]) if len(files) == 1 else None
+    if file is not None and file.kind == "env_file":
+        shell.scope.add_source(file.kind, file.path)
+        shell.write(file.text)
+    elif files or shell.stdin is None:
         shell.write_unknown()
     else:
         shell.write("".join(line + "\n" for line in shell.stdin))
+    return LIKELY
+
+
+def _grep(shell: "Interpreter", words: list[str], node: Simple) -> Status | None:
+    """`grep [-v] PATTERN FILE` over a file of variables, as scripts read their .env."""
+    options = [word for word in words[1:] if word.startswith("-")]
+    arguments = [word for word in words[1:] if not word.startswith("-")]
+    file = shell.find_file(arguments[1]) if len(arguments) == 2 else None
+    if file is None or file.kind != "env_file" or not set("".join(options)) <= set("-vE"):
+        return None
+    try:
+        pattern = re.compile(arguments[0].replace(r"\s", r"\s"))
+    except re.error:
+        return None
+    shell.scope.add_source(file.kind, file.path)
+    for line in file.text.splitlines():
+        if (pattern.search(line) is None) == any("v" in option for option in options):
+            shell.write(line + "\n")
+    return LIKELY
+
+
+def _xargs(shell: "Interpreter", words: list[str], node: Simple) -> Status | None:
+    """`… | xargs` alone joins lines to words."""
+    if shell.stdin is None or any(not re.fullmatch(r"-[0dL].*|\\n|1", word) for word in words[1:]):
+        return None
+    lines = (line for line in shell.stdin if line.strip() and not line.lstrip().startswith("#"))
+    shell.write(" ".join(re.sub(r"=([\"'])(.*)\1$", r"=\2", line.strip()) for line in lines) + "\n")
     return LIKELY
 
 
@@ -147,6 +178,8 @@ def _whoami(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 OUTPUT: Mapping[str, Callable[["Interpreter", list[str], Simple], Status | None]] = {
     **dict.fromkeys(("dirname", "basename", "realpath", "readlink"), _path_program),
     **dict.fromkeys(("whoami", "id"), _whoami),
+    **dict.fromkeys(("grep", "egrep"), _grep),
+    "xargs": _xargs,
     "echo": _echo,
     "printf": _printf,
     "cat": _cat,
