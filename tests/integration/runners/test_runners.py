@@ -30,8 +30,8 @@ SHOW = (
 )
 HARD_WORDS = (
     "plain", "two words", "", "it's", 'say "x"', "$HOME", "${HOME}", "$$", "$", "%h", "%%", "100%", "\\", "\\n", "a\\",
-    "new\nline", "tab\tend", "bell\x07", "é", "東京", "🚀", ";", "a;b", "&&", "|", "#x", "-", "--", "@x", "!y", "*", "~",
-    "{a,b}", "`id`", "$(id)", '{"method": "eagle", "n": 3}', "a=b", " lead", "trail ", "x" * 5000, "\\x41",
+    "new\nline", "tab\tend", "bell\x07", "é", "東京", "🚀", ";", "a;b", "&&", "|", "#x", "-", "--", "@x", "!y", "*",
+    "~", "{a,b}", "`id`", "$(id)", '{"method": "eagle", "n": 3}', "a=b", " lead", "trail ", "x" * 5000, "\\x41",
     "'", '"', "\x7f", "\u2028", "^", "<>",
 )  # fmt: skip
 
