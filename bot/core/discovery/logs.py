@@ -17,7 +17,9 @@ _JOURNAL = re.compile(r"^\w{3} +\d+ [\d:]{8} \S+ [^\s\[]+\[(\d+)\]: |^\d{4}-\d\d
 _LLAMA_MODEL = re.compile(r"load_model: loading model '([^']+)'")
 _LLAMA_LOADER = re.compile(r"llama_model_loader: loaded meta data with .*? from (\S.*?) \(version")
 _LLAMA_ADDRESS = re.compile(
-    r"hostname[:=] ?\"?([^\s,\"]+)\"?,? port[:=] ?\"?(\d+)|listening on https?://(\[[^\]]*\]|[^\s:/]+):(\d+)"
+    r"hostname[:=] ?\"?(?P<host>[^\s,\"]+)\"?,? port[:=] ?\"?(?P<port>\d+)"
+    r"|listening on https?://(?P<host_of_url>\[[^\]]*\]|[^\s:/]+):(?P<port_of_url>\d+)"
+    r"|port=\"(?P<port_first>\d+)\" hostname=\"(?P<host_last>[^\"]+)\""
 )
 _LINE_LIMIT = 100_000
 _DEPTH_LIMIT = 40
@@ -144,7 +146,7 @@ def _from_line(
     engine = next((one for one in engines.values() if one.name == shape.engine), None)
     values = _read_dict(line, start) if line[start : start + 1] == "{" else _read_call(line, start)
     model = next((values[name] for name in shape.model_fields if isinstance(values.get(name), str)), None)
-    if engine is None or model is None:
+    if engine is None or model is None or not _is_server(values, shape):
         return None
     argv = [*shape.program, *([] if shape.positional else ["--" + shape.model_fields[0].replace("_", "-")]), str(model)]
     listed: dict[str, Scalar] = {}
@@ -160,6 +162,12 @@ def _from_line(
     journal = _JOURNAL.match(line)
     pid = int(journal[1] or journal[2]) if journal else None
     return _sighting(artefact, tuple(map(clean, argv)), number, pid, listed, lists_defaults=shape.lists_defaults)
+
+
+def _is_server(values: Mapping[str, object], shape: _Shape) -> bool:
+    """Other sub-commands (bench, run-batch) list their arguments too, but no port of their own."""
+    command = values.get("subparser", values.get("command"))
+    return not shape.lists_defaults or ("port" in values and command in (None, "serve"))
 
 
 def is_listed_default(engine: str, canonical: str, value: str | bool | list[str] | None, model: str) -> bool:
@@ -293,7 +301,8 @@ def _llama(artefact: Artefact, engines: Mapping[str, Engine]) -> Sighting | None
     if not address:
         return None
     last = address[-1]
-    host, port = last[1] or last[3], last[2] or last[4]
+    host = last["host"] or last["host_of_url"] or last["host_last"]
+    port = last["port"] or last["port_of_url"] or last["port_first"]
     argv = ("llama-server", "-m", models[-1], "--host", host, "--port", port)
     line = text.count("\n", 0, last.start()) + 1
     return _sighting(artefact, tuple(map(clean, argv)), line, None, {"port": port}, lists_defaults=True)

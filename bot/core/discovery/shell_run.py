@@ -237,6 +237,7 @@ class Interpreter:
                 self.sink = kept_sink if last else Sink()
                 before = len(self.launches)
                 status = self.run(command)
+                kept_scope.sources = self.scope.sources
                 if not last:
                     text = None if self.sink.opaque else "".join(self.sink.parts)
                     self.stdin = None if text is None else text.splitlines()
@@ -433,6 +434,7 @@ class Interpreter:
         inner.sink = Sink()
         inner._line = self._line
         inner.run_text(part.body)
+        self.scope.sources = inner.scope.sources
         return None if inner.sink.opaque else "".join(inner.sink.parts)
 
     def dispatch(self, call: Call) -> Status:
