@@ -86,7 +86,7 @@ class Slack:
         if not self._settings.app_token:
             raise SettingsError(["slack_app_token is missing; Socket Mode needs one (xapp-…, scope connections:write)"])
         self._handler = SocketModeHandler(self.app(inbox), self._settings.app_token)
-        self._handler.connect()
+        self._handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
 
     def answer(self, inbox: Inbox) -> "HttpEdge":
         """The HTTP side: give it each POST of Slack."""
@@ -102,21 +102,24 @@ class Slack:
     def close(self) -> None:
         """Stop listening and sending."""
         if self._handler is not None:
-            self._handler.close()
+            self._handler.close()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
         self.messenger.close()
 
     def _in_channel(self, channel: str) -> bool:
-        """Whether we can post there. A channel that Slack does not show us is one that we are not in."""
+        """Whether we can post there. A channel that Slack does not show us is one that we are not in; so is a direct
+        message, which may be one between other people."""
+        if channel.startswith("D"):
+            return False
         try:
             answer = web_api.call(self.client.conversations_info, self._clock, channel=channel)
         except SlackError as error:
-            if error.code == "channel_not_found":
+            if error.code in ("channel_not_found", "missing_scope"):
                 return False
             raise
         found = answer.get("channel") or {}
-        return bool(found.get("is_member") or found.get("is_im")) and not found.get("is_archived")
+        return bool(found.get("is_member")) and not found.get("is_archived")
 
 
 @dataclass(frozen=True)

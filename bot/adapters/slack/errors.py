@@ -1,4 +1,4 @@
-"""What a person is told when something goes wrong at the edge: known errors in their own words, others by a reference."""
+"""What a person is told when the edge fails: known errors in their own words, others by a reference."""
 
 import secrets
 
