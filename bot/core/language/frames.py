@@ -49,7 +49,8 @@ WISH = re.compile(
     r"|anyone (?:please )?) "
 )
 MAYBE = re.compile(
-    r"(?:(?:can|could|may|should|shall|must|might|would|do|did|will|are|am) (?:i|we|they|he|she|it"
+    r"(?:what is the (?:point|use|sense|reason|purpose|idea|benefit|harm|risk)(?: (?:of|in|behind|for|with))*"
+    r"|(?:can|could|may|should|shall|must|might|would|do|did|will|are|am) (?:i|we|they|he|she|it"
         r"|one)(?: (?:need|have|be|want|going|better|really|just|maybe|also|all|not))*(?: to)?(?: (?:able"
         r"|allowed))?(?: to)?"
     r"|what (?:happens |would happen |will happen |happened |does happen )?(?:if|when)|what about"

@@ -99,7 +99,7 @@ def _around(tokens: list[Token], at: int, rule: Number, length: int, settings: S
         before -= 1
     first = tokens[before] if before >= 0 else None
     after = at + length
-    while after < len(tokens) and _free(tokens[after]) and tokens[after].text in _GLUE:
+    while after < len(tokens) and _free(tokens[after]) and tokens[after].text in _GLUE | {"please", ","}:
         after += 1
     last = tokens[after] if after < len(tokens) else None
     takes_after = rule.after and last is not None and _free(last) and _fits(rule, last.text)

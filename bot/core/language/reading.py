@@ -205,6 +205,8 @@ def _lists(view: View) -> Intent | None:
     running = view.has(r"\bmodels?\b") and view.has(r"\b(?:running|loaded|up|serving)\b")
     if view.listing and pat.CATALOG.search(view.text) and not running:
         return Intent.CATALOG
+    if view.host and view.act.kind == "question" and view.has(r"\bgpus?\b.*\b(?:have|got)\b|\b(?:hardware|specs?)\b"):
+        return Intent.HOSTS
     if view.listing and pat.HOSTS.search(view.text) and not view.host and not view.target:
         return Intent.HOSTS
     if pat.MANY_CONFIGS.search(view.text) and (view.target or view.host):

@@ -316,38 +316,22 @@ _NOUNS_BEHIND = lex.words(
 )
 
 
+#: behind a verb that is a noun here: "restart was fine", "restart required"
+_NOT_OBJECTS = lex.words(
+    "of is was were are has had did does seems looks took takes worked failed went works time times fails required "
+    "needed necessary pending complete done successful possible ok okay looks sequence attempt attempts loop loops"
+)
+
+
 def _is_noun(words: list[str], at: int) -> bool:
     """ "start of the run", "restart was fine", "stop signs are": the verb is a noun here."""
     following = words[at + 1] if at + 1 < len(words) else ""
     if words[at] in ACTION_VERBS and following in _NOUNS_BEHIND:
         return True
-    if following in (
-        "of",
-        "is",
-        "was",
-        "were",
-        "are",
-        "has",
-        "had",
-        "did",
-        "does",
-        "seems",
-        "looks",
-        "took",
-        "takes",
-        "worked",
-        "failed",
-        "went",
-        "works",
-        "time",
-        "times",
-        "fails",
-    ):
-        return not (
-            words[at] in ("take", "get", "make", "check", "find", "show", "tell")
-            or (following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"})
-        )
-    return False
+    if following not in _NOT_OBJECTS:
+        return False
+    listed = following == "of" and words[at] in lex.LOG_WORDS | {"list", "report"}
+    return words[at] not in ("take", "get", "make", "check", "find", "show", "tell") and not listed
 
 
 def _conditional(words: list[str], at: int) -> bool:

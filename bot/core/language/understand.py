@@ -112,6 +112,9 @@ class _Reader:
             return None
         tokens = slots.join([a.clause for a in self.acts if a.kind == "fragment"])
         found = slots.read(tokens, self.message.vocabulary)
+        if self.message.context and found.set_anything and not draft.leftovers(tokens):
+            self.merged = frozenset(range(len(self.acts)))
+            return self._act([(next(i for i, a in enumerate(self.acts) if a.kind == "fragment"), Intent.CHANGE)])
         if not (found.names.hits and found.hosts.named) or draft.leftovers(tokens):
             return None
         place = next(i for i, a in enumerate(self.acts) if a.kind == "fragment")
@@ -212,12 +215,24 @@ class _Reader:
             if (first and second) or not (first or second or self.message.context):
                 return None
             return (start[0] if second or not first else stop[0]), Intent.RESTART
+        if freed := self._freed(acting):
+            return freed
         bare = [x for x in acting if not self._says_something(x[0])]
         if len(acting) - len(bare) == 1 and len(kinds) == 1:
             return next(x for x in acting if x not in bare)
         if len(kinds) == 2 and Intent.CHANGE in kinds:
             return next(x for x in acting if x[1] is not Intent.CHANGE)
         return None
+
+    def _freed(self, acting: Found) -> tuple[int, Intent] | None:
+        """ "free node7, take mistral down": a host is to be freed, and what is to go is said as well."""
+        if len(acting) != 2 or {n for _, n in acting} != {Intent.STOP}:
+            return None
+        free = [x for x in acting if self.acts[x[0]].verb in ("free", "clear", "drain")]
+        if len(free) != 1 or self.message.slots_of(free[0][0]).names.anything:
+            return None
+        other = next(x for x in acting if x not in free)
+        return None if self.message.slots_of(other[0]).hosts.named else other
 
     def _says_something(self, place: int) -> bool:
         found = self.message.slots_of(place)
