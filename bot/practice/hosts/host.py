@@ -141,7 +141,8 @@ class PracticeHost:
             (root / folder).mkdir(parents=True, exist_ok=True)
         (state / "meminfo").write_text(_MEMINFO, encoding="utf-8")
         (root / "etc/os-release").write_text(_OS_RELEASE, encoding="utf-8")
-        (root / "etc/passwd").write_text(f"{user}:x:1000:1000::/home/{user}:/bin/sh\n", encoding="utf-8")
+        accounts = [f"{user}:x:{uid}:{uid}::/home/{user}:/bin/sh\n" for uid in sorted({1000, os.getuid()})]
+        (root / "etc/passwd").write_text("".join(accounts), encoding="utf-8")
         write_tools(state, systemd=self._systemd)
         if self._systemd:
             (root / "run/systemd/system").mkdir(parents=True)

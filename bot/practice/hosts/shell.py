@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _TOP = b"etc|run|sys/fs/cgroup|var/lib|var/log|var/spool|home|root|opt|srv|mnt|data|lib/systemd|usr/lib/systemd"
-_OWN = re.compile(rb"(?<![\w./])/(?:" + _TOP + rb"|\.dockerenv)(?=[/\s\"';:)*,\]}]|$)")
+#: a script may put a root of its own, which is empty, before a path: "$R/etc/passwd"
+_PREFIXED = rb"(?:(?<![\w./])|(?<=\$R))"
+_OWN = re.compile(_PREFIXED + rb"/(?:" + _TOP + rb"|\.dockerenv)(?=[/\s\"';:)*,\]}]|$)")
 _MEMINFO = re.compile(rb"/proc/meminfo\b")
 _CGROUP = re.compile(rb"/proc/(?!self)([^/\s\"'*]+)/cgroup\b")
 _SLICE = "/user.slice/user-1000.slice/user@1000.service/app.slice"
-_LOOP = re.compile(rb"/proc/(?=\[0-9\]|\*/)")
+_LOOP = re.compile(rb"/proc/(?=\[0-9\]|\*/)|(?<=\$R)/proc\b/?")
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Shell:
         text = _CGROUP.sub(lambda m: state + b"/cgroup/" + m.group(1), text)
         if _LOOP.search(text):
             self.link_processes()
-            text = _LOOP.sub(state + b"/proc/", text)
+            text = _LOOP.sub(lambda m: state + m.group(), text)
         return text
 
     def link_processes(self) -> None:

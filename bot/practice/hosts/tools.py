@@ -14,6 +14,8 @@ _PYTHON_TOOLS = {
     "ps": "ps",
     "practice-supervisor": "supervisor",
 }
+#: tools that end in the machine's own
+_REAL = ("uname", "stat", "base64")
 _SYSTEMD_TOOLS = {"systemctl", "journalctl", "loginctl"}
 _NO_SYSTEMD = """#!/bin/sh
 echo 'System has not been booted with systemd as init system (PID 1). Cannot operate.' >&2
@@ -43,6 +45,19 @@ _STAT = """case "$*" in
 "-c %U "*) echo "$PRACTICE_USER"; exit 0 ;;
 esac
 exec {stat} "$@" """
+#: what is sent encoded cannot be shortened on its way out, so it is shortened before
+_BASE64 = """options= file=-
+while [ $# -gt 0 ]; do
+  case $1 in
+  -w) options="$options -w $2"; shift ;;
+  -) ;;
+  -*) options="$options $1" ;;
+  *) file=$1 ;;
+  esac
+  shift
+done
+case $options in *-d*) cat -- "$file" | {base64} $options; exit ;; esac
+cat -- "$file" | LC_ALL=C sed "s#${{PRACTICE_ROOT%/.practice}}/#/#g" | {base64} $options"""
 _DF = """last=; for last; do :; done
 echo 'Filesystem     1024-blocks      Used Available Capacity Mounted on'
 case $last in
@@ -56,6 +71,7 @@ _SHELL_TOOLS = {
     "hostname": 'echo "$PRACTICE_NAME"',
     "uname": _UNAME,
     "stat": _STAT,
+    "base64": _BASE64,
     "df": _DF,
     "who": "exit 0",
     "sudo": "echo 'sudo: a password is required' >&2; exit 1",
@@ -79,7 +95,7 @@ def write_tools(state: Path, *, systemd: bool = True) -> Path:
             continue
         text = _LAUNCHER.format(python=python, library=str(library), module=module)
         _executable(bin_folder / name, text)
-    real = {name: shutil.which(name, path="/usr/bin:/bin") or f"/usr/bin/{name}" for name in ("uname", "stat")}
+    real = {name: shutil.which(name, path="/usr/bin:/bin") or f"/usr/bin/{name}" for name in _REAL}
     for name, body in _SHELL_TOOLS.items():
         text = body.format(**real) if name in real else body
         _executable(bin_folder / name, f"#!/bin/sh\n{text}\n")

@@ -1,5 +1,6 @@
 """A practice host is a real SSH server with a view of its own."""
 
+import base64
 from pathlib import Path
 
 import paramiko
@@ -40,6 +41,20 @@ def test_processes_of_the_machine_are_not_seen(run: Run) -> None:
     out = run("ps -eo pid=,args=; for p in /proc/[0-9]*; do echo ${p##*/}; done")[1]
     assert "pytest" not in out
     assert 1 < len(out.splitlines()) < 12
+
+
+def test_encoded_output_is_shortened_as_well(run: Run) -> None:
+    out = run("cd /opt/models; sh -c 'pwd; base64 -w 0 </proc/self/cmdline; echo; pwd | base64'")[1].splitlines()
+    assert out[0] == "/opt/models"
+    assert base64.b64decode(out[2]) == b"/opt/models\n"
+
+
+def test_scripts_with_an_empty_root_of_their_own(run: Run) -> None:
+    script = 'R=""\nsed -n 1p "$R/etc/passwd"; ls -d "$R"/opt/models; cd "$R/proc" && echo [0-9]*/cmdline\n'
+    passwd, models, processes = run("sh -s", script)[1].splitlines()
+    assert passwd.startswith("serve:")
+    assert models == "/opt/models"
+    assert len(processes.split()) < 12
 
 
 def test_no_sudo_no_docker(run: Run) -> None:
