@@ -75,6 +75,10 @@ class RigHost:
         """Reboot it; returns when it answers again."""
         rig("reboot", self.name)
 
+    def crash(self) -> None:
+        """Cut its power: nothing is stopped in order. Returns when it has booted again and answers."""
+        rig("crash", self.name)
+
     def set_gpu_processes(self, processes: list[dict[str, Any]], used_mib: int = 1) -> None:
         """What its nvidia-smi shows: processes as {"pid": 1, "mib": 9, "name": "x"}, and the memory of GPU 0."""
         path = _RIG / "hosts" / self.name / "gpus.json"

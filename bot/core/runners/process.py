@@ -74,7 +74,10 @@ class ProcessRunner:
         if last(found, "alive") == "yes":
             pid, _, started = last(found, "pid").partition(" ")
             return RunStatus(state=RunState.RUNNING, pid=number(pid), pid_started=number(started))
-        status = number(last(found, "ended"))
+        ended, _, going_down = last(found, "ended").partition(" ")
+        status = number(ended)
+        if status is not None and going_down:
+            return RunStatus(state=RunState.LOST, reason="the host was shut down while it ran")
         if status is not None:
             # sh says 128 + the signal
             signalled = 128 < status <= 128 + 64
