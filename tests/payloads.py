@@ -6,7 +6,7 @@ text that would break a careless template into every free text, "long" makes eve
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +89,13 @@ def document(template: str, payload: Payload) -> dict[str, Any]:
     return {"text": payload.text, "blocks": payload.blocks}
 
 
-def render_all(out_dir: Path) -> int:
-    """Write <template>.<case>.json for all cases; gives how many."""
+def render_all(out_dir: Path, only: Collection[str] = ()) -> int:
+    """Write <template>.<case>.json for all cases (of these templates, if any are named); gives how many."""
     out_dir.mkdir(parents=True, exist_ok=True)
     for old in out_dir.glob("*.json"):
         old.unlink()
     made, count = load(), 0
-    for template in names(made):
+    for template in only or names(made):
         for case, context in cases(template):
             payload = render(Message(template=template, context=context), made)
             text = json.dumps(document(template, payload), ensure_ascii=False, indent=1)

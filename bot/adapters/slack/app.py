@@ -1,6 +1,7 @@
 """The Bolt app, over Socket Mode or HTTP."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -64,6 +65,9 @@ class Slack:
 
     def app(self, inbox: Inbox) -> App:
         """A Bolt app whose listeners hand everything to the inbox."""
+        if {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= set(os.environ):
+            # Bolt would then switch to OAuth and drop the token without a word
+            raise SettingsError(["SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are set; unset them, Relaunch needs neither"])
         self._executor = ThreadPoolExecutor(LISTENER_THREADS, thread_name_prefix="slack-listener")
         app = App(
             client=self.client,

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
-from slack_sdk.errors import SlackApiError
+from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web import SlackResponse, WebClient
 
+from bot.core.rendering import clean
 from bot.errors import PermanentError, RateLimitedError, TemporaryError
 from bot.workflows.ports import Clock
 
@@ -35,11 +36,11 @@ PERMANENT: Mapping[str, tuple[str, str]] = {
     "cant_update_message": ("That Slack message is not mine to edit.", ""),
     "edit_window_closed": ("The workspace lets nobody edit messages that old.", ""),
 }
+#: errors in which Slack may have done the call in part
 _TEMPORARY = frozenset(
     ("internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited", "rate_limited",
      "team_added_to_org", "external_channel_migrating", "accesslimited")
 )  # fmt: skip
-#: errors in which Slack may have done the call in part
 _LONGEST_WAIT_S, _ATTEMPTS = 60.0, 5
 
 
@@ -74,6 +75,8 @@ def call(method: Callable[..., SlackResponse], clock: Clock, **arguments: Any) -
             return data if isinstance(data, dict) else {}
         except SlackApiError as error:
             wait_s = _judge(error, name)
+        except SlackRequestError as error:
+            raise UncertainError(f"Slack did not take what {name} sent: {error}") from error
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             if not _never_sent(error):
                 raise UncertainError(f"no answer from Slack to {name}: {error}") from error
@@ -93,7 +96,9 @@ def _judge(error: SlackApiError, name: str) -> float:
         return _retry_after(response.headers)
     if status >= 500 or code in _TEMPORARY:
         raise UncertainError(f"Slack could not do {name}: {code or status}") from error
-    raise SlackError(code or str(status), name, needed=str(response.get("needed") or "")) from error
+    # an answer that is no JSON comes as its whole text
+    code = clean.cut(clean.one_line(code), 100) or str(status)
+    raise SlackError(code, name, needed=str(response.get("needed") or "")) from error
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -143,6 +143,9 @@ def is_secret_name(name: str) -> bool:
         after = parts[index + 1] if index + 1 < len(parts) else ""
         if part in _SECRET_PARTS or (part == "key" and before in _KEY_OWNERS):
             return True
+        # "PGPASSWORD", "clientsecret"; the signature of a link that was signed for somebody
+        if part.endswith(("password", "passwd", "secret", "apikey")) or (part == "signature" and before == "amz"):
+            return True
         # "hftoken" and the like in one word
         if (
             part.endswith("token")

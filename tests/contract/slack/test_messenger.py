@@ -4,13 +4,14 @@ import socket
 import threading
 
 import pytest
+from slack_sdk.errors import SlackRequestError
 
 from bot.adapters.clock.system import SystemClock
 from bot.adapters.slack import web_api
 from bot.adapters.slack.app import Slack, SlackSettings
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.web_api import SlackError, UncertainError
-from bot.core.domain.message import Conversation, Message, Posted
+from bot.core.domain.message import Conversation, Message, Payload, Posted
 from bot.core.domain.operation import Actor
 from bot.errors import PermanentError, SettingsError
 
@@ -168,6 +169,39 @@ def test_a_token_of_another_workspace_is_refused(workspace):
     settings = SlackSettings(bot_token=workspace.bot_token, api_url=workspace.api_url, team="T0OTHER")
     with pytest.raises(SettingsError, match="T0OTHER"):
         Slack(settings, posts=None, clock=SystemClock(), render=None)
+
+
+def test_a_file_that_slack_does_not_take_is_not_remembered(bot, monkeypatch):
+    def refuse(**_):
+        raise SlackRequestError("Failed to upload a file (status: 500)")
+
+    monkeypatch.setattr(bot.slack.client, "files_upload_v2", refuse)
+    with pytest.raises(UncertainError, match="500"):
+        bot.slack.messenger.upload(HERE, filename="a.png", data=b"x", title="t", alt_text="a", key="k")
+    assert bot.posts.kept == {}
+
+
+def test_blocks_that_slack_refuses_are_said_in_plain_text_with_their_buttons(bot):
+    draw = bot.slack.messenger._render
+
+    def too_new(message):
+        payload = draw(message)
+        return Payload(text=payload.text, blocks=[{"type": "hologram"}, *payload.blocks])
+
+    messenger = SlackMessenger(bot.slack.client, bot.posts, bot.clock, too_new)
+    again = {"label": "Try again", "action": "again", "operation": "op-1"}
+    message = Message(template="problem", context={**problem("hello").context, "again": again})
+    messenger.post(HERE, message, key="k")
+    [posted] = bot.workspace.messages("ml-serving")
+    assert [block["type"] for block in posted["blocks"]] == ["section", "actions"]
+    assert "hello" in posted["blocks"][0]["text"]["text"]
+
+
+def test_settings_that_would_make_bolt_drop_the_token_are_refused(bot, monkeypatch):
+    monkeypatch.setenv("SLACK_CLIENT_ID", "1")
+    monkeypatch.setenv("SLACK_CLIENT_SECRET", "2")
+    with pytest.raises(SettingsError, match="SLACK_CLIENT_ID"):
+        bot.slack.app(bot.inbox)
 
 
 def test_a_wrong_token_says_what_to_set(workspace):

@@ -40,6 +40,10 @@ PEM = (
         (f"key:\n{PEM}\nnext", "b3BlbnNzaC1rZXktdjE"),
         (f"cut off: {PEM[:70]}", "b3BlbnNzaC1rZXktdjE"),
         ("X-Api-Key: topsecret", "topsecret"),
+        ("PGPASSWORD=hunter22 psql", "hunter22"),
+        ("https://b.example/m?X-Amz-Signature=0123abcdef&x=1", "0123abcdef"),
+        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG", "wJalrXUtnFEMI"),
+        ("docker run -e HF_TOKEN=qwertz vllm", "qwertz"),
         ("MINIO_ROOT_PASSWORD=hunter22;", "hunter22"),
     ],
 )
