@@ -30,6 +30,8 @@ class Artefact:
     cwd: str | None = None
     exe: str | None = None
     cgroup: str | None = None
+    #: only the lines that matter were kept: their numbers are not those of the file
+    excerpt: bool = False
     #: when the file was written or the process started, where known
     changed_at: datetime | None = None
 

@@ -173,7 +173,8 @@ def _candidate(group: Group, masker: Masker, now: datetime | None) -> Candidate:
     declared = _declared(group)
     shown = declared if declared is not None and _same_command(primary, declared) else primary
     sighting = primary.sighting
-    env = merged_environment(group)
+    # a PATH that extends the login's own is not known whole, and half of it would hide every program
+    env = {name: one for name, one in merged_environment(group).items() if name != "PATH" or render(one[0]) == one[0]}
     container = next((one.sighting.container for one in group.members if one.sighting.container), None)
     evidence = _evidence(group, now)
     fields: dict[str, Seen] = {}

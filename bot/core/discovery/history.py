@@ -163,7 +163,8 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
             scope = fresh.fork()
             scope.aliases = aliases
             continue
-        evidence = Evidence(kind="history", path=artefact.path, detail=f"line {entry.line}", seen_at=entry.at)
+        detail = "" if artefact.excerpt else f"line {entry.line}"
+        evidence = Evidence(kind="history", path=artefact.path, detail=detail, seen_at=entry.at)
         around = Surroundings(evidence=(evidence,))
         where = f"history {artefact.path}"
         scope.sources = ()

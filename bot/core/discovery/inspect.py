@@ -63,6 +63,8 @@ def _container(item: Mapping[str, Any], artefact: Artefact, world: World) -> lis
         service=_get(labels, "com.docker.compose.service"),
         project=_get(labels, "com.docker.compose.project.working_dir"),
     )
+    for file in str(_get(labels, "com.docker.compose.project.config_files") or "").split(","):
+        world.missing[file] = None
     evidence = Evidence(kind="inspect", path=artefact.path, seen_at=started)
     unit = _get(labels, "PODMAN_SYSTEMD_UNIT")
     runner = "compose" if _get(labels, "com.docker.compose.service") else "docker"

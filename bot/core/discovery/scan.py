@@ -136,16 +136,19 @@ def _file(head: Sequence[str], bodies: Sequence[Sequence[str]], code: str) -> Ar
     kind: str | None = head[0]
     if kind == "file":
         kind = guess_kind(path, text) or ("script" if data[:4] != b"\x7fELF" and b"\0" not in data else None)
-    return None if kind is None else Artefact(path=path, kind=kind, text=text, user=user_of_path(path))
+    if kind is None:
+        return None
+    return Artefact(path=path, kind=kind, text=text, user=user_of_path(path), excerpt=kind == "history")
 
 
 def follow_ups(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) -> tuple[str, ...]:
     """Files that the artefacts name and that are not among them: scripts of units, histories and scripts, environment
     files. At most FOLLOW_LIMIT; never keys, nor what is no plain path."""
     missing = find_missing(artefacts, engines)
+    there = {one.path for one in artefacts}
     wanted = (
         path
         for path in missing
-        if _PLAIN_PATH.fullmatch(path) and not _PRIVATE.search(path) and not _BINARY.search(path)
+        if path not in there and _PLAIN_PATH.fullmatch(path) and not _PRIVATE.search(path) and not _BINARY.search(path)
     )
     return tuple(dict.fromkeys(wanted))[:FOLLOW_LIMIT]
