@@ -5,7 +5,7 @@ For vLLM and llama-server (alone and with a draft model), at 1 and 4 streams:
   tokens    what the load script counted against the growth of the server's counter. Must agree within 2 %
   tok/s     our aggregate against that growth over the script's own time: shows that window and whole run agree, no
             more, since both use the script's clock
-  growth    bounds of the counter's growth as this program polled it, by this program's clock: independent of the script,
+  growth    bounds of the counter's growth as this program polled it, by this program's clock: independent of it,
             but of a slightly other time, and coarse where a server counts only when an answer ends
 The other tools run after us. On a machine that others use, too, speeds wander from minute to minute: then only their
 token counts mean something, and the load average is printed for that reason.
@@ -62,7 +62,7 @@ def page(url: str) -> str:
 
 
 class Poller:
-    """Reads the server's token counter four times a second. Each sample: asked at, answered at, counter; the counter was
+    """Reads the server's token counter four times a second. A sample: asked at, answered at, counter; it was
     read somewhere between the two, which may lie far apart on a busy machine."""
 
     def __init__(self, url: str, read: Read) -> None:
