@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import sysconfig
 import venv
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +20,13 @@ Engine = Literal["sglang", "vllm"]
 
 _PROGRAM = Path(__file__).parent / "program"
 #: what else a look at the environment finds
-_BESIDE = {"torch": "2.11.0", "transformers": "5.3.0", "flashinfer-python": "0.6.1", "sgl-kernel": "0.3.21"}
+_BESIDE = {
+    "torch": "2.11.0",
+    "transformers": "5.3.0",
+    "flashinfer-python": "0.6.1",
+    "sgl-kernel": "0.3.21",
+    "nvidia-cuda-runtime": "13.0.96",
+}
 #: where each engine keeps its models, and some that it knows
 _MODELS = {"sglang": "sglang/srt/models", "vllm": "vllm/model_executor/models"}
 _KNOWN = {
@@ -119,6 +126,11 @@ def _package(site: Path, engine: Engine) -> None:
     for folder in [p for p in module.parents if site in p.parents]:
         (folder / "__init__.py").touch()
     (site / engine / "__init__.py").write_text(f'__version__ = "{version}"\n', encoding="utf-8")
+    # a real shared object, so that a look at the environment's libraries has one to resolve
+    library = next((Path(sysconfig.get_path("platstdlib")) / "lib-dynload").glob("*.so"), None)
+    if library is not None:
+        (site / engine / "_C.abi3.so").unlink(missing_ok=True)
+        (site / engine / "_C.abi3.so").symlink_to(library)
     start = _START.format(engine=engine)
     module.write_text(start + _MAIN.format(engine=engine, arguments="sys.argv[1:]"), encoding="utf-8")
 
