@@ -1,7 +1,7 @@
 """Shell histories (bash, zsh, fish) to entries, and the entries to sightings."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -31,6 +31,9 @@ _ENTRY_LIMIT = 140_000
 _ENTRIES_LIMIT = 20_000
 #: how far back what a launch depends on is looked for, in entries that may matter
 _REACH = 300
+#: of longer files only what stands near a hit is read, this many characters before it
+_LONG = 4_000_000
+_WINDOW = 50_000
 
 
 class Entry(NamedTuple):
@@ -146,7 +149,27 @@ def _unescape_fish(text: str) -> str:
     return re.sub(r"\\(\\|n)", lambda match: "\n" if match[1] == "n" else "\\", text)
 
 
-def sight_history(artefact: Artefact, world: World, script_names: Iterable[str]) -> list[Sighting]:
+def _near_hits(text: str, script_names: Sequence[str]) -> str:
+    """The parts of a very long file that name an engine or a known script, with what stands before them."""
+    places: set[int] = set()
+    for hint in (*_HINTS, *(name for name in script_names if len(name) > 2)):
+        found = text.find(hint)
+        while found >= 0 and len(places) < _ENTRIES_LIMIT:
+            places.add(found)
+            found = text.find(hint, found + _WINDOW // 10)
+    parts: list[str] = []
+    done = 0
+    for place in sorted(places):
+        start = max(done, text.find("\n", max(place - _WINDOW, 0)) + 1 if place > _WINDOW else 0)
+        end = text.find("\n", place + _WINDOW // 5)
+        end = len(text) if end < 0 else end + 1
+        if end > done:
+            parts.append(text[start:end])
+            done = end
+    return "".join(parts)
+
+
+def sight_history(artefact: Artefact, world: World, script_names: Sequence[str]) -> list[Sighting]:
     """Launches of one history. Folder, exports, aliases and the active environment carry from line to line."""
     user = artefact.user or user_of_path(artefact.path)
     home = home_of_path(artefact.path) or (("/root" if user == "root" else f"/home/{user}") if user else None)
@@ -156,6 +179,8 @@ def sight_history(artefact: Artefact, world: World, script_names: Iterable[str])
     fresh = Scope(user=user, home=home)
     scope = fresh.fork()
     found: list[Sighting] = []
+    if len(artefact.text) > _LONG:
+        artefact = replace(artefact, text=_near_hits(artefact.text, script_names), excerpt=True)
     kept = _worth_following(artefact, scripts, seeking=world.seeking)
     for entry in kept:
         if re.fullmatch(r"\s*(exit|logout)\s*", entry.text):
