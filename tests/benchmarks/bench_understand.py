@@ -18,7 +18,18 @@ from bot.core.domain.host import Host, Inventory
 from bot.core.language.understand import understand
 from bot.core.language.vocabulary import Vocabulary
 
-FAMILIES = ("Qwen3.6", "Llama-3.3", "Mistral-Small", "Gemma-3", "DeepSeek-V3", "GLM-4.5", "Kimi-K2", "Phi-4", "Granite-4", "Falcon-H1")
+FAMILIES = (
+    "Qwen3.6",
+    "Llama-3.3",
+    "Mistral-Small",
+    "Gemma-3",
+    "DeepSeek-V3",
+    "GLM-4.5",
+    "Kimi-K2",
+    "Phi-4",
+    "Granite-4",
+    "Falcon-H1",
+)
 TAGS = ("stock mtp", "no mtp", "eagle", "awq", "fp8", "drafter", "prod", "canary", "long context", "batch")
 ROUNDS = 5
 
@@ -27,7 +38,12 @@ def catalog_of(size: int = 2000, revisions: int = 5, hosts: int = 500) -> tuple[
     """A catalog with names that look like a large team's."""
     rng = random.Random(7)
     inventory = Inventory(
-        hosts={f"gpu{n:03d}": Host(name=f"gpu{n:03d}", address=f"10.0.0.{n}", gpus="8x NVIDIA H100 80GB", tags=("serving",)) for n in range(hosts)}
+        hosts={
+            f"gpu{n:03d}": Host(
+                name=f"gpu{n:03d}", address=f"10.0.0.{n}", gpus="8x NVIDIA H100 80GB", tags=("serving",)
+            )
+            for n in range(hosts)
+        }
     )
     configs: dict[str, LaunchConfig] = {}
     for number in range(size):
@@ -35,9 +51,19 @@ def catalog_of(size: int = 2000, revisions: int = 5, hosts: int = 500) -> tuple[
         billions = rng.choice((7, 8, 14, 27, 32, 70, 72, 120, 235))
         tag = rng.choice(TAGS)
         name = f"{family.lower()}-{billions}b-{tag.replace(' ', '-')}-{number}"
-        argv = ("python3", "-m", "sglang.launch_server", "--model-path", f"/models/{family}-{billions}B", "--tp", "4", "--port")
+        argv = (
+            "python3",
+            "-m",
+            "sglang.launch_server",
+            "--model-path",
+            f"/models/{family}-{billions}B",
+            "--tp",
+            "4",
+            "--port",
+        )
         made = tuple(
-            Revision(engine="sglang", model=f"{family}-{billions}B", argv=(*argv, str(30000 + r)), source="benchmark") for r in range(revisions)
+            Revision(engine="sglang", model=f"{family}-{billions}B", argv=(*argv, str(30000 + r)), source="benchmark")
+            for r in range(revisions)
         )
         configs[name] = LaunchConfig(
             name=name, revisions=made, host=f"gpu{rng.randrange(hosts):03d}", aliases=(f"nick{number} {tag}",), tags=(tag,),
@@ -49,8 +75,18 @@ def catalog_of(size: int = 2000, revisions: int = 5, hosts: int = 500) -> tuple[
 def sentences() -> list[str]:
     """The language cases, and some with names of this catalog."""
     folder = Path(__file__).parents[1] / "cases" / "language"
-    rows = [json.loads(line)["text"] for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines() if line.strip()]
-    own = ["start qwen 27b on gpu017 with stock mtp and 64k context", "restart nick42 awq with 3 steps", "stop lama 70b on gpu123", "logs gpu499"]
+    rows = [
+        json.loads(line)["text"]
+        for file in sorted(folder.glob("*.jsonl"))
+        for line in file.read_text().splitlines()
+        if line.strip()
+    ]
+    own = [
+        "start qwen 27b on gpu017 with stock mtp and 64k context",
+        "restart nick42 awq with 3 steps",
+        "stop lama 70b on gpu123",
+        "logs gpu499",
+    ]
     return rows + own * 20
 
 
@@ -71,10 +107,14 @@ def main() -> None:
             cpu.append((time.process_time() - used) * 1000)
     revisions = sum(len(c.revisions) for c in catalog.configs.values())
     aliases = sum(len(c.aliases) for c in catalog.configs.values())
-    print(f"{revisions} revisions, {len(inventory.hosts)} hosts, {aliases} aliases; vocabulary built in {built_s:.2f} s")
+    print(
+        f"{revisions} revisions, {len(inventory.hosts)} hosts, {aliases} aliases; vocabulary built in {built_s:.2f} s"
+    )
     for label, times in (("wall", sorted(wall)), ("cpu", sorted(cpu))):
         p50, p95, p99 = (times[int(len(times) * q)] for q in (0.5, 0.95, 0.99))
-        print(f"{label}: p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, worst {times[-1]:.2f} ms over {len(times)} sentences")
+        print(
+            f"{label}: p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, worst {times[-1]:.2f} ms over {len(times)} sentences"
+        )
     print(f"{platform.machine()}, Python {sys.version.split()[0]}")
 
 

@@ -1,9 +1,10 @@
 """Known names near an unknown one. Offered, never taken: another number is another name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from rapidfuzz import fuzz, process
 
+from bot.core.catalog.atoms import atoms
 from bot.core.catalog.index import CatalogIndex
 from bot.core.domain.command import Command
 from bot.core.domain.resolution import Candidate
@@ -11,10 +12,20 @@ from bot.core.domain.resolution import Candidate
 _LEAST_LIKENESS = 45.0
 
 
-def nearest_names(name: str, known: Mapping[str, str], limit: int = 3) -> tuple[str, ...]:
-    """At most `limit` known names, most alike first. `known`: lower-case name -> name."""
+def spellings(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Names by what they may be told from: the whole name and its first word, in lower case."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        for key in dict.fromkeys((name.lower(), *atoms(name)[:1])):
+            found.setdefault(key, []).append(name)
+    return {key: tuple(dict.fromkeys(several)) for key, several in found.items()}
+
+
+def nearest_names(name: str, known: Mapping[str, tuple[str, ...]], limit: int = 3) -> tuple[str, ...]:
+    """At most `limit` known names, most alike first. `known` as `spellings` gives it."""
     found = process.extract(name.lower(), known.keys(), scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=limit)
-    return tuple(known[match] for match, _, _ in found)
+    names = dict.fromkeys(one for match, _, _ in found for one in known[match][:limit])
+    return tuple(names)[:limit]
 
 
 def nearest_configs(

@@ -64,6 +64,9 @@ def _refused(request: Request) -> Command | None:
     suspicions = list(request.message.normal.suspicions)
     if request.injected:
         suspicions.append(("instructions", request.injected))
+    spans = [t.raw for t in request.slots.tokens if t.code and not t.role and t.text not in lex.FILLERS]
+    if spans:
+        suspicions.append(("shell_characters", f"`{' '.join(spans)}`"))
     if len(request.slots.tokens) > _MOST_WORDS:
         suspicions.append(("too_long", str(len(request.slots.tokens))))
     if not suspicions:
@@ -170,6 +173,8 @@ def _aim_at_running(made: Command, request: Request) -> Aimed:
         return replace(made, config=only), None
     index = request.vocabulary.index
     hosts = {index.hosts[index.numbers[c]] for c in made.candidates}
+    if request.slots.hosts.unknown:
+        return replace(made, config=only), None
     if len(made.models) == 1 and len(hosts) == 1:
         host = next(iter(hosts))
         return replace(made, host=host, hosts=(host,) if host else (), config=only), None
@@ -218,7 +223,8 @@ def _filled(made: Command, request: Request) -> Command:
     number = index.numbers.get(made.config or "")
     if number is None:
         return made
-    host = made.host or (index.hosts[number] if not made.hosts else None)
+    elsewhere = made.hosts or request.slots.hosts.unknown
+    host = made.host or (None if elsewhere else index.hosts[number])
     hosts = made.hosts or ((host,) if host else ())
     return replace(made, model=index.models[number], models=(index.models[number],), host=host, hosts=hosts)
 

@@ -82,6 +82,8 @@ def _opens(tokens: list[Token], at: int, current: list[Token]) -> str:
         return ""
     if word in _REASON or word in _CONTRAST:
         return "skip"
+    if current and _condition_later(tokens, at, current):
+        return "keep"
     if word in _CONDITION and current and not _last_time(word, after, current):
         return "keep"
     if word in _WITH_SUBJECT and after in _PRONOUNS and current:
@@ -147,6 +149,22 @@ def _part_of_question(current: list[Token]) -> bool:
         )
         or (last in ("let", "make", "have", "get", "stop", "start", "restart", "kill", "bring", "take", "with"))
     )
+
+
+_LOOKING = lex.words("show tell know ask say see check remember find let wonder")
+
+
+def _condition_later(tokens: list[Token], at: int, current: list[Token]) -> bool:
+    """ "… when the eval is done", "… as soon as X is free", "… in case it hangs"."""
+    word = tokens[at].text
+    following = [t.text for t in tokens[at + 1 : at + 9]]
+    if word == "as":
+        return following[:2] == ["soon", "as"]
+    if word == "in":
+        return following[:1] == ["case"]
+    if word not in ("when", "whenever") or any(t.text in _LOOKING for t in current):
+        return False
+    return any(w in lex.FINITE for w in following)
 
 
 def _last_time(word: str, after: str, current: list[Token]) -> bool:

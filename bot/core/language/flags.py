@@ -95,7 +95,7 @@ def _flag(tokens: list[Token], at: int, engines: Mapping[str, Engine], settings:
     reading = readings[best]
     used = 0 if has_value else reading.used
     typed = [inline] if has_value else words[:used]
-    if any(not _safe(word) for word in typed):
+    if any(not _safe(word) for word in typed) or _foreign_span(tokens, at, used):
         pasted.faults.append(("unsafe_text", " ".join([name, *typed])[:60], ()))
         return _use(tokens, at, used)
     pasted.engines.update(known)
@@ -180,6 +180,12 @@ def _following(tokens: list[Token], at: int) -> list[str]:
             break
         words.append(token.raw[1:-1] if token.kind == "json" else token.raw)
     return words
+
+
+def _foreign_span(tokens: list[Token], at: int, used: int) -> bool:
+    """A value in backticks of its own: what a shell would run. Plain numbers are let through."""
+    values = tokens[at + 1 : at + 1 + used]
+    return any(t.code and t.span != tokens[at].span and not t.text.isdigit() for t in values)
 
 
 def _safe(word: str) -> bool:

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from bot.core.language import lexicon as lex
+
 #: longer texts are never acted on, characters
 LONGEST = 1500
 _PRIVATE_OPEN, _PRIVATE_CLOSE = "\ue000", "\ue001"
@@ -44,10 +46,34 @@ _SAID_BY = re.compile(
     r"\s*(?:\[[^\]]{1,30}\]\s*)?@?[A-Z][\w.-]{1,20}(?: [A-Z][\w.]{1,20})?\s*(?:[\[(][^\])]{1,30}[\])])?:\s+\S"
     r"|\s*\w{2,20}\s+\[?\d{1,2}:\d{2}(?:\s?[AP]M)?\]?\s*(?:$|\S)"
 )
-_LONG_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
+_LONG_ARROW = re.compile(r"(?<=[\w\s])->(?=[\w\s])|(?<=\s)=>(?=\s)")
+_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
 _DASH = re.compile(r"\s*[\u2013\u2014]\s*")
 #: what a shell would act on, outside quotes of ours
-_SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|(?<![-=])>|<(?!-)|\x00|\.\./|%[0-9a-fA-F]{2}")
+_SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|>|<(?!-)|\x00|\.\./|%[0-9a-fA-F]{2}")
+
+
+#: programs that a pasted second command begins with
+_PROGRAMS = lex.words(
+    "rm curl wget sh bash zsh dash sudo su dd mkfs chmod chown nc ncat python python3 perl ruby eval exec export echo "
+    "touch mv cp ls cat tee scp ssh poweroff init systemctl docker podman kubectl crontab nohup source id whoami env "
+    "printenv drop"
+)
+#: what a sentence goes on with behind ";"
+_PROSE = (
+    lex.FILLERS
+    | lex.COMMON
+    | lex.OPENERS
+    | lex.SUBJECTS
+    | lex.POLITE
+    | lex.START_VERBS
+    | lex.STOP_VERBS
+    | lex.RESTART_VERBS
+    | lex.READ_VERBS
+    | lex.CHANGE_VERBS
+    | frozenset(lex.CONTRACTIONS)
+    | {"because"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +111,10 @@ def normalise(text: str, bot_user: str | None = None) -> Normalised:
     text = _EMOJI.sub(" ", text)
     text = _EMOTICON.sub(" ", text)
     text = _MARKS.sub(lambda m: m.group(2), text)
-    text = _DASH.sub(" , ", text.replace("->", " to ").replace("=>", " to "))
+    text = _DASH.sub(" , ", _ARROW.sub(" to ", text))
     text = "".join(" " if _is_symbol(c) else c for c in text)
-    if match := _SHELL.search(_without_spans(text)):
-        suspicions.append(("shell_characters", match.group()))
+    if found := _shell(_without_spans(text)):
+        suspicions.append(("shell_characters", found))
     return Normalised(
         text=text.strip(),
         suspicions=tuple(suspicions),
@@ -96,6 +122,19 @@ def normalise(text: str, bot_user: str | None = None) -> Normalised:
         other_person=other_person,
         only_quoted=bool(quoted) and not text.strip(),
     )
+
+
+def _shell(text: str) -> str | None:
+    """What a shell would act on: its marks, and a command behind ";" or at the start of a further line."""
+    if match := _SHELL.search(text):
+        return match.group()
+    for match in re.finditer(r"(;|\n)\s*([^\s;]+)", text):
+        mark, word = match.groups()
+        plain = word.strip(".,!?()'\"").lower()
+        prose = plain in _PROSE or plain.split("'")[0] in _PROSE
+        if plain in _PROGRAMS or (mark == ";" and not prose):
+            return match.group().strip()
+    return None
 
 
 def _hidden(text: str, suspicions: list[tuple[str, str]]) -> str:

@@ -170,8 +170,9 @@ def _kinds(tokens: list[Token], settings: Settings) -> None:
         if not _free(token):
             continue
         for names, values, setting, mapping in KINDS:
-            if token.text in names or f"{token.text} {_next(tokens, at)}" in names:
-                length = 1 if token.text in names else 2
+            both = f"{token.text} {_next(tokens, at)}" in names
+            if both or token.text in names:
+                length = 2 if both else 1
                 _kind(tokens, at, length, values, setting, mapping, settings)
                 break
     _bare_dtype(tokens, settings)

@@ -33,13 +33,16 @@ _REFERENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "fastest",
         re.compile(
-            r"(?:the )?(?:fastest|quickest|fast|faster|quick|best performing)(?= (?:one|config|setup|version"
-            r"|variant|recipe|configuration)\b| qwen\b|$)|(?:the )?fastest\b"
+            r"(?:the )?(?:fastest|quickest|fast|faster|quick|best performing)(?= (?:\S+ ){0,2}(?:one|config|setup"
+            r"|version|variant|recipe|configuration)\b)|(?:the )?fastest\b"
         ),
     ),
     (
         "slowest",
-        re.compile(r"(?:the )?(?:slowest|slow|slower)(?= (?:one|config|setup|version|variant)\b)|(?:the )?slowest\b"),
+        re.compile(
+            r"(?:the )?(?:slowest|slow|slower)(?= (?:\S+ ){0,2}(?:one|config|setup|version|variant)\b)"
+            r"|(?:the )?slowest\b"
+        ),
     ),
     ("baseline", re.compile(r"(?:the )?(?:pinned|baseline)(?: (?:one|config|version|revision|setup))?\b")),
     (

@@ -58,9 +58,14 @@ def classify(clause: Clause) -> Act:
     at = _skip(words, 0)
     if at >= len(words):
         return Act(kind="social" if words else "fragment", clause=clause)
-    if clause.link in ("if", "unless", "until", "till", "while", "once", "after", "before", "when", "whenever") or (
-        words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while")
-        and _conditional(words, at)
+    later = words[:3] == ["as", "soon", "as"] or words[:2] == ["in", "case"]
+    if (
+        later
+        or clause.link in ("if", "unless", "until", "till", "while", "once", "after", "before", "when", "whenever")
+        or (
+            words[at] in ("if", "unless", "once", "until", "when", "whenever", "after", "before", "while")
+            and _conditional(words, at)
+        )
     ):
         polite = _match(frames.REQUEST, words, at)
         if polite and _skip(words, at + polite) >= len(words):

@@ -11,6 +11,7 @@ from rapidfuzz.distance import OSA
 
 from bot.core.catalog.atoms import atoms, compact
 from bot.core.catalog.index import CatalogIndex
+from bot.core.catalog.nearest import spellings
 from bot.core.domain.catalog import Catalog
 from bot.core.domain.engine import Engine
 from bot.core.domain.host import Inventory
@@ -191,8 +192,8 @@ class Vocabulary:
     #: alphabetic words of the catalog, sorted, for prefixes
     sorted_words: tuple[str, ...]
     known: frozenset[str]
-    #: every name by its lower-case form, to offer the nearest
-    names: Mapping[str, str]
+    #: every name by its spellings, to offer the nearest
+    names: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, catalog: Catalog, inventory: Inventory, engines: Mapping[str, Engine] | None = None) -> "Vocabulary":
@@ -207,7 +208,7 @@ class Vocabulary:
             engines=engines or {},
             spelling=_spelling(own | _TARGETS),
             sorted_words=tuple(sorted(letters)),
-            names={n.lower(): n for n in (*inventory.hosts, *index.by_model, *(c.name for c in index.configs))},
+            names=spellings((*(c.name for c in index.configs), *index.by_model, *inventory.hosts)),
             known=KNOWN_WORDS | own | frozenset(hosts.by_tag) | frozenset(e for e in index.joined),
         )
 
