@@ -75,7 +75,7 @@ class TestStart:
         assert driver.stop().clean
 
     def test_a_second_start_changes_nothing(self, driver: Driver) -> None:
-        plan = driver.plan("/bin/sh", "-c", "echo began; sleep 600")
+        plan = driver.plan("/bin/sh", "-c", "echo began; exec sleep 600")
 
         first, second = driver.start(plan), driver.start(plan)
 
@@ -270,7 +270,7 @@ class TestState:
 
 class TestLog:
     def test_it_goes_on_at_the_cursor_without_loss(self, driver: Driver) -> None:
-        driver.start(driver.plan("/bin/sh", "-c", "for i in $(seq 2000); do echo row $i; done; sleep 600"))
+        driver.start(driver.plan("/bin/sh", "-c", "for i in $(seq 2000); do echo row $i; done; exec sleep 600"))
         rows: list[str] = []
         cursor = ""
         while f"row {2000}" not in rows:
@@ -287,7 +287,7 @@ class TestLog:
             r"printf 'bad \377 byte\n\033[31mred\033[0m\n 10%%\r 20%%\r 30%%\n'; "
             r"head -c 200000 /dev/zero | tr '\0' z; echo; echo over"
         )
-        driver.start(driver.plan("/bin/sh", "-c", f"{code}; sleep 600"))
+        driver.start(driver.plan("/bin/sh", "-c", f"{code}; exec sleep 600"))
 
         lines = driver.log_until("over")
         driver.stop()
@@ -304,7 +304,7 @@ class TestLog:
         assert "error: half" in driver.log_until("error: half")
 
     def test_a_cursor_that_is_gone_starts_anew_and_says_so(self, driver: Driver) -> None:
-        driver.start(driver.plan("/bin/sh", "-c", "echo one; sleep 600"))
+        driver.start(driver.plan("/bin/sh", "-c", "echo one; exec sleep 600"))
         driver.log_until("one")
 
         chunk = driver.log("1:999999" if driver.runner.name != "systemd" else "s=00;i=1;b=00;m=1;t=1;x=1")

@@ -63,9 +63,14 @@ class TestSudo:
         assert shared_rig_host.run("pgrep -f '[s]leep 62[12]' || echo none").strip() == "none"
 
 
+@pytest.fixture(scope="module")
+def rig(_rig_hosts: Callable[[], RigHost]) -> RigHost:
+    """A host to maltreat; each test leaves it up and reachable."""
+    return _rig_hosts()
+
+
 class TestTrouble:
-    def test_a_silent_network_is_noticed(self, rig_host_factory: Callable[[], RigHost]) -> None:
-        rig = rig_host_factory()
+    def test_a_silent_network_is_noticed(self, rig: RigHost) -> None:
         remote, host = rig.remote(connect_timeout_s=2), rig.host()
         remote.run(host, shell("true"))
 
@@ -76,10 +81,7 @@ class TestTrouble:
 
         assert remote.run(host, shell("echo", "back")).stdout == "back\n"
 
-    def test_a_network_that_goes_while_a_command_runs_ends_at_its_limit(
-        self, rig_host_factory: Callable[[], RigHost]
-    ) -> None:
-        rig = rig_host_factory()
+    def test_a_network_that_goes_while_a_command_runs_ends_at_its_limit(self, rig: RigHost) -> None:
         remote, host = rig.remote(connect_timeout_s=2), rig.host()
         with remote.stream(host, ShellCommand(text="echo on; sleep 60", timeout_s=3)) as chunks:
             assert next(chunks) == b"on\n"
@@ -88,8 +90,7 @@ class TestTrouble:
                 next(chunks)
         rig.mend()
 
-    def test_a_frozen_host_is_told_from_a_dead_one(self, rig_host_factory: Callable[[], RigHost]) -> None:
-        rig = rig_host_factory()
+    def test_a_frozen_host_is_told_from_a_dead_one(self, rig: RigHost) -> None:
         remote, host = rig.remote(connect_timeout_s=2), rig.host()
         remote.run(host, shell("true"))
 
@@ -103,10 +104,7 @@ class TestTrouble:
             rig.resume()
         assert remote.run(host, shell("true")).ok
 
-    def test_a_host_that_freezes_in_the_middle_of_a_command_ends_at_its_limit(
-        self, rig_host_factory: Callable[[], RigHost]
-    ) -> None:
-        rig = rig_host_factory()
+    def test_a_host_that_freezes_in_the_middle_of_a_command_ends_at_its_limit(self, rig: RigHost) -> None:
         remote, host = rig.remote(connect_timeout_s=2), rig.host()
         frozen = threading.Timer(0.5, rig.pause)
         frozen.start()
@@ -117,10 +115,7 @@ class TestTrouble:
             frozen.join()
             rig.resume()
 
-    def test_after_a_reboot_what_ran_is_lost_and_not_started_again(
-        self, rig_host_factory: Callable[[], RigHost]
-    ) -> None:
-        rig = rig_host_factory()
+    def test_after_a_reboot_what_ran_is_lost_and_not_started_again(self, rig: RigHost) -> None:
         drivers = [Driver(runner, rig, rig.remote(), "root") for runner in (SYSTEMD, PROCESS)]
         plans = [driver.plan("/bin/sh", "-c", "echo began; sleep 600") for driver in drivers]
         for driver, plan in zip(drivers, plans, strict=True):
@@ -138,8 +133,7 @@ class TestTrouble:
             assert driver.stop().clean
         assert (ended.state().state, ended.state().exit_status) == (RunState.ENDED, 4)
 
-    def test_a_power_cut_is_lost_as_well(self, rig_host_factory: Callable[[], RigHost]) -> None:
-        rig = rig_host_factory()
+    def test_a_power_cut_is_lost_as_well(self, rig: RigHost) -> None:
         driver = Driver(SYSTEMD, rig, rig.remote(), "root")
         driver.start(driver.plan("/bin/sleep", "600"))
 
@@ -147,8 +141,7 @@ class TestTrouble:
 
         assert driver.state().state is RunState.LOST
 
-    def test_a_journal_that_is_not_kept_still_gives_the_log(self, rig_host_factory: Callable[[], RigHost]) -> None:
-        rig = rig_host_factory()
+    def test_a_journal_that_is_not_kept_still_gives_the_log(self, rig: RigHost) -> None:
         rig.run(
             "mkdir -p /etc/systemd/journald.conf.d; printf '[Journal]\\nStorage=volatile\\n' "
             ">/etc/systemd/journald.conf.d/v.conf; rm -rf /var/log/journal; systemctl restart systemd-journald"
