@@ -66,9 +66,13 @@ def catalog_of(size: int = 2000, revisions: int = 5, hosts: int = 500) -> tuple[
             for r in range(revisions)
         )
         configs[name] = LaunchConfig(
-            name=name, revisions=made, host=f"gpu{rng.randrange(hosts):03d}", aliases=(f"nick{number} {tag}",), tags=(tag,),
+            name=name,
+            revisions=made,
+            host=f"gpu{rng.randrange(hosts):03d}",
+            aliases=(f"nick{number} {tag}",),
+            tags=(tag,),
             measured=Measured(decode_tok_s=rng.uniform(20, 200)),
-        )  # fmt: skip
+        )
     return Catalog(configs=configs), inventory
 
 

@@ -46,8 +46,8 @@ _SAID_BY = re.compile(
     r"\s*(?:\[[^\]]{1,30}\]\s*)?@?[A-Z][\w.-]{1,20}(?: [A-Z][\w.]{1,20})?\s*(?:[\[(][^\])]{1,30}[\])])?:\s+\S"
     r"|\s*\w{2,20}\s+\[?\d{1,2}:\d{2}(?:\s?[AP]M)?\]?\s*(?:$|\S)"
 )
-_LONG_ARROW = re.compile(r"(?<=[\w\s])->(?=[\w\s])|(?<=\s)=>(?=\s)")
-_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
+_ARROW = re.compile(r"(?<=[\w\s])->(?=[\w\s])|(?<=\s)=>(?=\s)")
+_LONG_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
 _DASH = re.compile(r"\s*[\u2013\u2014]\s*")
 #: what a shell would act on, outside quotes of ours
 _SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|>|<(?!-)|\x00|\.\./|%[0-9a-fA-F]{2}")

@@ -30,9 +30,14 @@ def _revision(*words: str, engine: str = "sglang", **fields: object) -> Revision
 
 def _launch(config: LaunchConfig, number: int, **fields: object) -> LaunchRecord:
     made = LaunchRecord(
-        id=str(number), number=number, config=config.name, revision=config.revisions[-1].id, host="h", state="ready",
+        id=str(number),
+        number=number,
+        config=config.name,
+        revision=config.revisions[-1].id,
+        host="h",
+        state="ready",
         started_at=NOW - timedelta(days=30 - number),
-    )  # fmt: skip
+    )
     return replace(made, **fields)  # type: ignore[arg-type]  # fields by name
 
 

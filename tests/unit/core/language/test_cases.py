@@ -1,7 +1,7 @@
 """Sentences as ten different people type them, labelled before they were tried (tests/cases/language/*.jsonl).
 
-A label holds what must be understood: `intent` may be a list (any is right); `ask: true` means that nothing may be done yet;
-a slot that is not labelled is not looked at, except that an action invents no settings."""
+A label holds what must be understood: `intent` may be a list (any is right); `ask: true` means that nothing may be done
+yet; a slot that is not labelled is not looked at, except that an action invents no settings."""
 
 import json
 from typing import Any

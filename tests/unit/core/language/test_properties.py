@@ -20,37 +20,103 @@ base, past = st.sampled_from(BASE), st.sampled_from(PAST)
 reports = st.builds(
     "{} {} {} {}{}".format,
     st.sampled_from(["I", "we", "somebody", "Tom", "the night shift", "I just", "they have", "you already"]),
-    past, names, places, tails,
-)  # fmt: skip
+    past,
+    names,
+    places,
+    tails,
+)
 negations = st.builds(
     "{} {} {} {}{}".format,
-    st.sampled_from(["don't", "do not", "please don't", "never", "we should not", "nobody should", "let's not", "no need to", "you must not"]),
-    base, names, places, tails,
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "don't",
+            "do not",
+            "please don't",
+            "never",
+            "we should not",
+            "nobody should",
+            "let's not",
+            "no need to",
+            "you must not",
+        ]
+    ),
+    base,
+    names,
+    places,
+    tails,
+)
 questions = st.builds(
     "{} {} {} {}?".format,
-    st.sampled_from(["should we", "did someone", "why did you", "what happens if we", "shall I", "when do we", "how do I", "is it ok to", "would it help to"]),
-    base, names, places,
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "should we",
+            "did someone",
+            "why did you",
+            "what happens if we",
+            "shall I",
+            "when do we",
+            "how do I",
+            "is it ok to",
+            "would it help to",
+        ]
+    ),
+    base,
+    names,
+    places,
+)
 suppositions = st.builds(
     "{} {} {} {}{}".format,
-    st.sampled_from(["we could", "maybe we should", "I might", "if only we could", "I was thinking we", "someone could", "it would be nice to"]),
-    base, names, places, tails,
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "we could",
+            "maybe we should",
+            "I might",
+            "if only we could",
+            "I was thinking we",
+            "someone could",
+            "it would be nice to",
+        ]
+    ),
+    base,
+    names,
+    places,
+    tails,
+)
 later = st.builds(
-    "{} {} {} {}".format, base, names, places,
-    st.sampled_from(["tomorrow", "tomorrow at 8", "next week", "later", "tonight at 22:00", "in two hours", "on monday", "when the eval is done", "if it hangs again", "once I am back"]),
-)  # fmt: skip
+    "{} {} {} {}".format,
+    base,
+    names,
+    places,
+    st.sampled_from(
+        [
+            "tomorrow",
+            "tomorrow at 8",
+            "next week",
+            "later",
+            "tonight at 22:00",
+            "in two hours",
+            "on monday",
+            "when the eval is done",
+            "if it hangs again",
+            "once I am back",
+        ]
+    ),
+)
 plans = st.builds(
     "{} {} {} {}".format,
     st.sampled_from(["I will", "I'll", "we are going to", "I'm about to", "we plan to", "he is going to"]),
-    base, names, places,
-)  # fmt: skip
+    base,
+    names,
+    places,
+)
 quotes = st.builds(
     "{}{} {} {}{}".format,
-    st.sampled_from(["he typed `", "example: `", "the docs say \"", "&gt; ", "I tried `"]), base, names, places,
-    st.sampled_from(["` by mistake", "`", "\"", "\nthat worked last time"]),
-)  # fmt: skip
+    st.sampled_from(["he typed `", "example: `", 'the docs say "', "&gt; ", "I tried `"]),
+    base,
+    names,
+    places,
+    st.sampled_from(["` by mistake", "`", '"', "\nthat worked last time"]),
+)
 
 
 def held_back(command: Command) -> bool:
@@ -99,13 +165,27 @@ def _texts(value: object) -> list[str]:
 
 @settings(max_examples=300, deadline=None)
 @given(
-    base, names, places,
-    st.sampled_from(["", "--port ", "--served-model-name ", "FOO=", "NCCL_DEBUG=", "served as ", "with attention backend ", "--chunked-prefill-size "]),
+    base,
+    names,
+    places,
+    st.sampled_from(
+        [
+            "",
+            "--port ",
+            "--served-model-name ",
+            "FOO=",
+            "NCCL_DEBUG=",
+            "served as ",
+            "with attention backend ",
+            "--chunked-prefill-size ",
+        ]
+    ),
     st.sampled_from(HOSTILE),
-)  # fmt: skip
+)
 def test_hostile_text_never_reaches_a_setting(verb: str, name: str, place: str, flag: str, evil: str) -> None:
     command = read(f"{verb} {name} {place} {flag}{evil}")
-    assert held_back(command)
+    # a name in backticks of its own is a plain name: `id` is served as "id", and quoted like any word
+    assert held_back(command) or (flag == "served as " and command.overrides == {"served_name": "id"})
     for text in _texts(dict(command.overrides)) + _texts(dict(command.flags)):
         assert SAFE.fullmatch(text), text
 

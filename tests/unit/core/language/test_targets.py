@@ -84,13 +84,25 @@ def test_what_was_not_used_is_said() -> None:
 def _with_history() -> Catalog:
     catalog, _ = fleet()
     base = LaunchRecord(
-        id="a", number=41, config="deepseek-r1-mtp", revision=catalog.configs["deepseek-r1-mtp"].latest.id, host="dgx-02", state="stopped",
-        started_at=datetime(2026, 3, 1, tzinfo=UTC), ready_after_s=300, engine_version="0.5.9",
-    )  # fmt: skip
+        id="a",
+        number=41,
+        config="deepseek-r1-mtp",
+        revision=catalog.configs["deepseek-r1-mtp"].latest.id,
+        host="dgx-02",
+        state="stopped",
+        started_at=datetime(2026, 3, 1, tzinfo=UTC),
+        ready_after_s=300,
+        engine_version="0.5.9",
+    )
     plain = replace(
-        base, id="b", number=42, config="deepseek-r1-plain", started_at=datetime(2026, 3, 9, tzinfo=UTC), engine_version="0.5.11",
+        base,
+        id="b",
+        number=42,
+        config="deepseek-r1-plain",
+        started_at=datetime(2026, 3, 9, tzinfo=UTC),
+        engine_version="0.5.11",
         revision=catalog.configs["deepseek-r1-plain"].latest.id,
-    )  # fmt: skip
+    )
     return replace(catalog, launches=(base, plain))
 
 
