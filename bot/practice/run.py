@@ -121,4 +121,5 @@ def _own_manifest() -> Path | None:
 
 def _notes(fleet: Fleet) -> dict[str, Any]:
     """What the page tells of the hosts."""
-    return {"hosts": [{"name": n, "gpus": fleet.catalog["hosts"][n]["gpus"]} for n in fleet.hosts]}
+    hint = "Ana asks, Bob approves: choose who you are at the top right."
+    return {"hint": hint, "hosts": [{"name": n, "gpus": fleet.catalog["hosts"][n]["gpus"]} for n in fleet.hosts]}

@@ -75,7 +75,7 @@ _SHELL_TOOLS = {
     "df": _DF,
     "who": "exit 0",
     "sudo": "echo 'sudo: a password is required' >&2; exit 1",
-    "dmesg": "echo '[    0.000000] Linux version 6.1.0-38-amd64'; echo '[   12.400000] NVRM: loading NVIDIA UNIX module'",
+    "dmesg": "echo '[    0.000000] Linux version 6.1.0-38-amd64'; echo '[   12.400000] NVRM: loading module'",
     "docker": "echo 'Cannot connect to the Docker daemon. Is the docker daemon running?' >&2; exit 1",
     "podman": "exit 0",
     "crontab": "echo 'no crontab' >&2; exit 1",

@@ -40,7 +40,7 @@ const names = {
 };
 const visible = () => [...channels.values()].filter((c) => c.members.includes(me));
 const title = (c) => (c.kind === "im" ? names.user(state.bot) : c.name);
-const clock = (ts) => new Date(Number(ts) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const clock = (ts) => new Date(Number(ts) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 // ---- messages
 
@@ -82,8 +82,7 @@ function drawMessage(channel, message, inThread) {
   if (message.reactions?.length) content.append(el("div", { class: "reactions" }, ...message.reactions.map((r) => el("span", {}, `${withEmoji(`:${r.name}:`)} ${r.count}`))));
   if (message.invite) content.append(el("div", { class: "actions" }, el("button", { class: "btn primary", onclick: () => tell("invite", { user: me, channel }) }, "Invite them")));
   if (!inThread && message.reply_count) {
-    const last = new Date(Number(message.latest_reply) * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    content.append(el("button", { class: "thread-link", onclick: () => openThread(channel, message.ts) }, `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`, el("span", {}, `Last at ${last}`)));
+    content.append(el("button", { class: "thread-link", onclick: () => openThread(channel, message.ts) }, `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`, el("span", {}, `Last at ${clock(message.latest_reply)}`)));
   }
   const out = el("div", { class: `message${only ? " mine-only" : ""}`, "data-ts": message.ts }, avatar(user), content);
   if (!inThread && !only) out.append(el("div", { class: "tools" }, el("button", { onclick: () => openThread(channel, message.ts) }, "Reply in thread")));
@@ -190,11 +189,11 @@ function drawHome() {
 }
 
 function drawSuggestions() {
-  const next = state.suggestions.find((s) => !used.has(s));
-  $("suggestions").replaceChildren(...state.suggestions.map((text) => {
-    const style = used.has(text) ? "used" : text === next ? "first" : "";
-    return el("button", { type: "button", class: style, title: "Send this sentence", onclick: () => { used.add(text); send($("composer"), text, null); drawSuggestions(); } }, (used.has(text) ? "✓ " : "") + text);
-  }));
+  const left = state.suggestions.filter((s) => !used.has(s));
+  const press = (text) => { used.add(text); send($("composer"), text, null); drawSuggestions(); };
+  const chip = (text, i) => el("button", { type: "button", class: i ? "" : "first", title: "Send this sentence", onclick: () => press(text) }, text);
+  $("suggestions").replaceChildren(...left.map(chip));
+  if (state.notes.hint) $("suggestions").append(el("span", { class: "small hint" }, state.notes.hint));
 }
 
 function drawMe() {

@@ -52,7 +52,7 @@ function draw() {
 }
 
 function row(entry) {
-  const time = new Date(entry.at * 1000).toLocaleTimeString();
+  const time = new Date(entry.at * 1000).toLocaleTimeString([], { hourCycle: "h23" });
   const short = entry.refusal ? el("span", { class: "bad" }, entry.refusal) : el("span", { class: "dim" }, glance(entry));
   const out = el("details", { class: "exchange" }, el("summary", {}, el("span", { class: "dim" }, time), el("span", { class: "dim" }, entry.kind), el("strong", {}, entry.name), short));
   out.addEventListener("toggle", () => {
