@@ -53,7 +53,9 @@ class Settings(BaseSettings):
     slack_team_id: str | None = Field(default=None, description="only people of this workspace (T…) are heard")
     slack_api_url: str = "https://slack.com/api/"
     data_dir: Path = Field(default=Path("relaunch-data"), description="database, host keys, locks")
-    database_url: SecretStr | None = Field(default=None, description="PostgreSQL URL; default: a SQLite file in data_dir")
+    database_url: SecretStr | None = Field(
+        default=None, description="PostgreSQL URL; default: a SQLite file in data_dir"
+    )
     ssh_config: Path | None = Field(default=Path("~/.ssh/config"))
     ssh_known_hosts: Path | None = Field(default=Path("~/.ssh/known_hosts"), description="read only")
     ssh_connect_timeout_s: float = Field(default=10.0, gt=0)

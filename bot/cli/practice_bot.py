@@ -10,7 +10,7 @@ from bot.practice.run import Practice
 from bot.settings import Settings, load
 
 
-def practice_settings(practice: Practice) -> Settings:
+def practice_settings(practice: Practice, *, measure_level_s: float, measure_output_tokens: int) -> Settings:
     """Settings of the bot for a practice: short measurements, and nothing of the person's own SSH set-up."""
     return load(
         slack_bot_token=practice.bot_token,
@@ -22,17 +22,19 @@ def practice_settings(practice: Practice) -> Settings:
         ssh_config=practice.ssh_config_file,
         ssh_known_hosts=practice.known_hosts_file,
         measure_concurrency=[1, 4],
-        measure_output_tokens=128,
-        measure_level_s=8.0,
+        measure_output_tokens=measure_output_tokens,
+        measure_level_s=measure_level_s,
         log_level="WARNING",
         access=practice.access(),
     )
 
 
 @contextmanager
-def practice_bot(practice: Practice) -> Iterator[App]:
+def practice_bot(
+    practice: Practice, *, measure_level_s: float = 8.0, measure_output_tokens: int = 128
+) -> Iterator[App]:
     """The bot, listening; its catalog is the practice's."""
-    settings = practice_settings(practice)
+    settings = practice_settings(practice, measure_level_s=measure_level_s, measure_output_tokens=measure_output_tokens)
     set_up_logging(settings)
     app = App(settings)
     try:

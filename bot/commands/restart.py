@@ -1,9 +1,9 @@
 """restart: stop what runs and start it again, with its own config or the one that is named."""
 
 from bot.commands._asking import ask
+from bot.commands._running import settled_by_running, target_config
 from bot.commands._spec import CommandSpec
 from bot.commands._wanted import need_host, wanted
-from bot.commands.stop import target_config
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.command import Intent
 from bot.core.domain.operation import Permission
@@ -14,10 +14,11 @@ from bot.workflows.services import Request, Services
 
 
 def _run(services: Services, request: Request, run: Run) -> None:
-    if request.command.ask:
-        ask(services, request, run)
+    settled = settled_by_running(services, request)
+    if settled.command.ask:
+        ask(services, settled, run)
         return
-    restart(services, request, run, "restart")
+    restart(services, settled, run, "restart")
 
 
 def restart(services: Services, request: Request, run: Run, verb: str) -> None:

@@ -3,6 +3,7 @@ one queue partitioned by host, JSON only, a pinned application version, no waiti
 
 import fcntl
 import os
+import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
@@ -31,16 +32,25 @@ HOSTS_QUEUE = "hosts"
 #: for runs that another process submits (`relaunch say` beside a running bot)
 TALK_QUEUE = "talk"
 _POLL_S = 0.15
+#: at the end of the process, for steps that run to come to their end
+_LAST_STEP_S = 5
+
+
+class ProcessEndsError(BaseException):
+    """This process ends between two steps and the next one carries on: nothing that catches faults may see it."""
 
 
 class DbosRun:
     """Run inside a DBOS workflow. Our errors cross steps as JSON, so that a resumed run sees the same error."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, ending: threading.Event) -> None:
         self.id = run_id
+        self._ending = ending
 
     def step(self, name: str, work: Callable[[], T]) -> T:
         """Run once, or give the stored result. Errors of ours are stored and raised again."""
+        if self._ending.is_set():
+            raise ProcessEndsError
         outcome: Any = DBOS.run_step({"name": name}, _guarded, work)
         if "error" in outcome:
             raise _error(outcome["error"])
@@ -49,6 +59,8 @@ class DbosRun:
 
     def sleep(self, seconds: float) -> None:
         """Wait durably: a resumed run waits only for what is left."""
+        if self._ending.is_set():
+            raise ProcessEndsError
         DBOS.sleep(seconds)
 
 
@@ -60,7 +72,8 @@ class DbosOperations:
         self._lock: int | None = None
         self._takeover: Takeover | None = None
         self._submitter = ThreadPoolExecutor(max_workers=4, thread_name_prefix="submit")
-        self._functions = {name: _register(name, work) for name, work in workflows.items()}
+        self._ending = threading.Event()
+        self._functions = {name: _register(name, work, self._ending) for name, work in workflows.items()}
 
     def launch(self) -> None:
         """Take the lock, create the tables, carry on what an earlier process left. Raises PermanentError when another
@@ -113,18 +126,19 @@ class DbosOperations:
         """Stop taking work; what runs is carried on by the next process."""
         if self._takeover is not None:
             self._takeover.stop()
+        self._ending.set()
         self._submitter.shutdown(wait=True)
-        DBOS.destroy(destroy_registry=True)
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=_LAST_STEP_S)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
 
-def _register(name: str, work: Workflow) -> Callable[[dict[str, Any]], Json]:
+def _register(name: str, work: Workflow, ending: threading.Event) -> Callable[[dict[str, Any]], Json]:
     def run(arguments: dict[str, Any]) -> Json:
         run_id = DBOS.workflow_id or "?"
         with structlog.contextvars.bound_contextvars(run=run_id, workflow=name):
-            return work(DbosRun(run_id), arguments)
+            return work(DbosRun(run_id, ending), arguments)
 
     run.__name__ = run.__qualname__ = name
     return DBOS.workflow(name=name)(run)
