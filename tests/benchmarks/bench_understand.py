@@ -116,10 +116,8 @@ def main() -> None:
     )
     for label, times in (("wall", sorted(wall)), ("cpu", sorted(cpu))):
         p50, p95, p99 = (times[int(len(times) * q)] for q in (0.5, 0.95, 0.99))
-        print(
-            f"{label}: p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, worst {times[-1]:.2f} ms over {len(times)} sentences"
-        )
-    print(f"{platform.machine()}, Python {sys.version.split()[0]}")
+        print(f"{label}: p50 {p50:.2f} ms, p95 {p95:.2f} ms, p99 {p99:.2f} ms, worst {times[-1]:.2f} ms")
+    print(f"{len(wall)} sentences, {platform.machine()}, Python {sys.version.split()[0]}")
 
 
 if __name__ == "__main__":
