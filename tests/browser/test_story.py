@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,12 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def practice() -> Iterator[Practice]:
-    """Two hosts, quick engines, and the real bot."""
-    with run(start_s=4, speed=6, hosts=["ct129", "ct130"]) as running, practice_bot(running):
+    """Two hosts, quick engines, and the real bot; in a thread, as the browser's event loop runs in this one."""
+    with ThreadPoolExecutor(1) as thread, ExitStack() as stack:
+        running = thread.submit(stack.enter_context, run(start_s=4, speed=6, hosts=["ct129", "ct130"])).result()
+        thread.submit(stack.enter_context, practice_bot(running)).result()
         yield running
+        thread.submit(stack.close).result()
 
 
 def test_start_measure_stop_and_a_failure(browser: Browser, practice: Practice, pictures: Path) -> None:
