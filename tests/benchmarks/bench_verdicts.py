@@ -1,7 +1,7 @@
 """How often verdicts are wrong: 1,000 simulated pairs of runs for each situation that real hosts show.
 
 Of pairs with no difference at most 5 % may be called different; of pairs that differ by 10 % at least 95 % must be
-found, on one host. Scatter as measured: 1 to 4 % within a run, about 1 % between launches. Exits 1 when a bound is broken.
+found, on one host. Scatter as measured: 1 to 4 % within a run, about 1 % between launches. Exits 1 when one is broken.
 """
 
 import random

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,8 +43,7 @@ def test_counts_tokens_and_times_of_each_request(openai: Start) -> None:
     assert level["requests"] == len(level["samples"]) >= 4
     assert level["tokens"] == 32 * level["requests"]
     assert level["counted_from"] == "usage"
-    # a 5 ms interval is 200 tok/s at most; a busy machine makes it less, never more
-    assert 60 < level["decode_tok_s"] <= 210
+    # the server waits before each first token, never less than it was told
     assert level["ttft_ms"]["p50"] >= 30
     assert level["ttft_ms"]["p50"] <= level["ttft_ms"]["p95"] <= level["ttft_ms"]["p99"]
     row = level["per_request"][0]
@@ -58,9 +58,8 @@ def test_several_tokens_in_a_chunk_are_counted_as_tokens(openai: Start) -> None:
     (level,) = levels(openai(interval_ms=20, tokens_per_chunk=4), concurrency=[1], output_tokens=64)
     assert level["tokens"] == 64 * level["requests"]
     assert level["tokens_per_chunk"] == 4
-    assert level["itl_ms"]["p50"] >= 19  # of chunks
-    assert level["per_request"][0]["itl_ms"] < 10  # of tokens
-    assert level["decode_tok_s"] > 90
+    row = level["per_request"][0]
+    assert row["itl_ms"] == pytest.approx(1000 / row["decode_tok_s"], rel=0.02)  # of tokens, not of chunks
 
 
 def test_keeps_the_concurrency_that_is_asked_for(openai: Start) -> None:
@@ -68,7 +67,6 @@ def test_keeps_the_concurrency_that_is_asked_for(openai: Start) -> None:
     found = levels(server, concurrency=[1, 6])
     assert [level["concurrency"] for level in found] == [1, 6]
     assert server.seen()["max_running"] == 6
-    assert found[1]["aggregate_tok_s"] > 2 * found[0]["aggregate_tok_s"]
     assert found[1]["warmup"]["requests"] >= 6
 
 
@@ -147,26 +145,38 @@ def test_says_why_it_stopped(openai: Start) -> None:
 def test_a_slow_first_answer_is_left_to_the_warm_up(openai: Start) -> None:
     (level,) = levels(openai(first_ttft_ms=900), concurrency=[1])
     assert level["warmup"]["slowest_ttft_ms"] >= 900
-    assert level["ttft_ms"]["p99"] < 900
+    assert all(row["ttft_ms"] != level["warmup"]["slowest_ttft_ms"] for row in level["per_request"])
 
 
-def test_a_slow_first_wave_after_the_warm_up_is_left_out(openai: Start) -> None:
-    # two warm-up waves of two, and the next two answers run at a third of the speed
-    server = openai(interval_ms=4, slow_first_chunks=6)
-    (level,) = levels(server, concurrency=[2], max_level_s=4.0, spread_pct=0.0)
-    assert level["dropped"] == 2
-    assert min(level["samples"]) > 0.5 * max(level["samples"])
+def test_a_cold_first_wave_is_taken_out_of_requests_and_time() -> None:
+    level = cold_level()
+    assert level.drop_cold_start() == 2
+    assert [stream.decode_tok_s for stream in level.good] == [100.0, 101.0, 99.0, 100.0, 101.0, 100.0]
+    assert level.began == 7.0  # when the last of the cold wave ended
 
 
-def cold_start_rule() -> Callable[[list[float], int], bool]:
-    """The script's rule, out of its text: it is no module of ours."""
+def script_module() -> Any:
+    """The script as a module, to ask its rules; hosts get it as text."""
     spec = importlib.util.spec_from_file_location("load_script", SCRIPT)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    rule: Callable[[list[float], int], bool] = module.is_cold_start
+    return module
+
+
+def cold_start_rule() -> Callable[[list[float], int], bool]:
+    rule: Callable[[list[float], int], bool] = script_module().is_cold_start
     return rule
+
+
+def cold_level() -> Any:
+    """A level of two streams whose first wave was cold."""
+    level = script_module().Level({"endpoint": "chat"}, None, None, {}, 2, (1, 1))
+    speeds = (60.0, 61.0, 100.0, 101.0, 99.0, 100.0, 101.0, 100.0)
+    ends = (6.5, 7.0, 9.0, 9.1, 11.0, 11.1, 13.0, 13.1)
+    level.good = [SimpleNamespace(decode_tok_s=v, ended_at=t) for v, t in zip(speeds, ends, strict=True)]
+    return level
 
 
 def test_a_cold_start_is_told_from_noise() -> None:
