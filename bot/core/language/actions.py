@@ -88,6 +88,8 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
     if verb in ("make", "do", "perform", "give") and (done := _DOING.match(text)):
         return _DONE[done.group(1)]
+    if verb in ("make", "let", "have", "get") and "run" in words[1:] and target:
+        return Intent.START
     if _again(verb, words, text, particle):
         return Intent.RESTART
     if particle == "down" and verb in lex.PARTICLE_STOP | lex.STOP_VERBS | {"put"}:
@@ -153,7 +155,9 @@ def _particle(verb: str, words: list[str]) -> str:
                 and following not in ("on", "please", "again", "at", "with", "now", "and")
             ):
                 continue
-            if (word == "up" and following in ("to",)) or (word == "back" and following == "to"):
+            if (word == "up" and following in ("to",)) or (
+                word == "back" and following == "to" and words[at + 2 : at + 3] not in (["life"], ["work"])
+            ):
                 continue
             return "up"
         if word in lex.PARTICIPLE_START and verb in ("get", "have", "bring", "put", "see"):

@@ -8,7 +8,7 @@ from bot.core.domain.command import Command, Intent, Question, Reason
 from bot.core.domain.host import Inventory
 from bot.core.domain.resolution import NotFound, Resolved
 from bot.core.language import lexicon as lex
-from bot.core.language.draft import draft, leftovers, names_target, nearest, tags, unknown_object
+from bot.core.language.draft import draft, leftovers, names_target, nearest, plain_by_trait, tags, unknown_object
 from bot.core.language.message import Message
 from bot.core.language.slots import Slots
 from bot.core.language.speech import Act
@@ -44,6 +44,7 @@ def command(request: Request) -> Command:
         return refused
     found, index = request.slots, request.vocabulary.index
     made = _switched(draft(request.message.text, request.intent, found), request)
+    made = plain_by_trait(made, index)
     made = replace(made, tags=tags(made.names, index))
     made = _with_thread(made, request)
     made = replace(made, unknown=_all_unknown(made, request))

@@ -84,6 +84,8 @@ def _opens(tokens: list[Token], at: int, current: list[Token]) -> str:
         return "skip"
     if current and _condition_later(tokens, at, current):
         return "keep"
+    if word == "if" and any(t.text in _LOOKING for t in current):
+        return ""
     if word in _CONDITION and current and not _last_time(word, after, current):
         return "keep"
     if word in _WITH_SUBJECT and after in _PRONOUNS and current:

@@ -1,7 +1,10 @@
 """Slots as a Command in which nothing is resolved yet."""
 
+from dataclasses import replace
+
 from bot.core.catalog.index import CatalogIndex
 from bot.core.catalog.nearest import nearest_names
+from bot.core.catalog.resolve import by_names
 from bot.core.domain.command import Command, Intent, Reason
 from bot.core.language import lexicon as lex
 from bot.core.language import phrases
@@ -26,6 +29,9 @@ _GRAMMAR = (
     | lex.SAVE_VERBS
     | lex.PAST_FORMS
 )
+
+
+_PLAIN = (("plain",), ("vanilla",))
 
 
 def draft(text: str, intent: Intent, found: Slots) -> Command:
@@ -64,6 +70,14 @@ def names_target(command: Command) -> bool:
     """Whether any word says which config is meant."""
     said = command.names or command.engine or command.without
     return bool(said) or command.speculative is not None
+
+
+def plain_by_trait(command: Command, index: CatalogIndex) -> Command:
+    """ "plain" names a config where one is called so, else it means without speculation."""
+    rest = tuple(n for n in command.names if n not in _PLAIN)
+    if rest == command.names or by_names(command, index):
+        return command
+    return replace(command, names=rest, speculative=False)
 
 
 def tags(names: tuple[tuple[str, ...], ...], index: CatalogIndex) -> tuple[str, ...]:

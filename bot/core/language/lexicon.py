@@ -174,7 +174,7 @@ SOCIAL = OPENERS | words(
     "super awesome cool so much "
     "appreciated appreciate day night weekend one all rocks bot relaunch"
 )
-POLITE = words("please pls plz kindly just quickly maybe possibly also now again then perhaps simply quick directly")
+POLITE = words("please pls plz kindly just quickly possibly also now again then simply quick directly")
 
 #: grammar words that never name anything by themselves
 FILLERS = words(

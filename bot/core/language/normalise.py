@@ -55,9 +55,9 @@ _SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|>|<(?!-)|\x00|\.\./|%[0-9a
 
 #: programs that a pasted second command begins with
 _PROGRAMS = lex.words(
-    "rm curl wget sh bash zsh dash sudo su dd mkfs chmod chown nc ncat python python3 perl ruby eval exec export echo "
-    "touch mv cp ls cat tee scp ssh poweroff init systemctl docker podman kubectl crontab nohup source id whoami env "
-    "printenv drop"
+    "rm curl wget sh bash zsh dash sudo su dd mkfs chmod chown nc ncat python python3 perl ruby eval exec "
+    "export echo touch mv cp ls cat tee scp ssh poweroff init systemctl docker podman kubectl crontab "
+    "nohup shutdown reboot source id whoami env printenv drop"
 )
 #: what a sentence goes on with behind ";"
 _PROSE = (
@@ -128,6 +128,8 @@ def _shell(text: str) -> str | None:
     """What a shell would act on: its marks, and a command behind ";" or at the start of a further line."""
     if match := _SHELL.search(text):
         return match.group()
+    if match := re.search(r";[^;\n]*\s(?:-{1,2}[A-Za-z]|/\w)", text):
+        return match.group()[:40]
     for match in re.finditer(r"(;|\n)\s*([^\s;]+)", text):
         mark, word = match.groups()
         plain = word.strip(".,!?()'\"").lower()

@@ -24,7 +24,7 @@ CATALOG = re.compile(
     r"\b(?:configs|configurations|recipes|presets|profiles|setups|variants|catalog(?:ue)?|(?:what"
     r"|which) (?:\w+ ){0,3}(?:versions|config|setup|variant|model)s?|models|launch configs|flavou?rs"
     r"|(?:can|could|may|do) (?:i|we|you) (?:run|start|launch|serve|deploy|load|host|have (?:for|of))"
-    r"|options|configured|(?:everything|anything|all|what) we have)\b"
+    r"|options|configured|recommend|suggest|(?:everything|anything|all|what) we have)\b"
 )
 HOSTS = re.compile(
     r"\b(?:hosts|machines|boxes|nodes|inventory|servers|gpu boxes|rigs|hardware|fleet|(?:what"
@@ -69,6 +69,7 @@ SCAN = re.compile(
     r"|configs|commands?|files|existing|forgotten|unknown|untracked)\b"
 )
 HELP = re.compile(
+    r"\b(?:the|all|your|available|supported) commands\b|"
     r"^(?:who (?:can|could|may|is allowed|has)|are you able|can you (?:do|handle|support)"
     r"|do you (?:support|handle|know how))\b|"
     r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b"

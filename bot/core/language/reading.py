@@ -81,7 +81,7 @@ def _help(view: View) -> Intent | None:
         return None
     if view.act.kind == "question" and view.has(r"\bhow (?:did|was|is|are|fast|much|many|long)\b"):
         return None
-    reads = view.verb in lex.READ_VERBS and not view.text.startswith("help") and "how to" not in view.text
+    reads = view.verb in lex.READ_VERBS and not view.has(r"^help|how to|commands$")
     return None if view.verb and reads else Intent.HELP
 
 
@@ -194,6 +194,8 @@ def _state(view: View) -> Intent | None:
     if not view.asks or not pat.IS_RUNNING.search(view.text):
         return None
     many = bool(pat.MANY_CONFIGS.search(view.text))
+    if view.has(r"\b(?:recommend|suggest)\b"):
+        return None
     lists = pat.CATALOG.search(view.text) and (many or not pat.IN_USE.search(view.text))
     if lists or view.has(r"\bcan (?:i|we)\b|\b(?:ok|okay|alright|wrong|sick|broken|responding)\b"):
         return None

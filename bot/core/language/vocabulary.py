@@ -152,24 +152,30 @@ class Spelling:
         pool = [w for n in range(len(word) - limit, len(word) + limit + 1) for w in self.by_length.get(n, ())]
         hits = process.extract(word, pool, scorer=OSA.distance, score_cutoff=limit, limit=6)
         found = sorted(
-            (distance, _kind(word, right), squeezed(word) != squeezed(right), right[:1] != word[:1], right)
+            (
+                distance,
+                _replaced(word, right, distance),
+                squeezed(word) != squeezed(right),
+                right[:1] != word[:1],
+                right,
+            )
             for right, distance, _ in hits
+            if len(word) > 3 or sorted(right) == sorted(word)
         )
-        found = [f for f in found if len(word) > 3 or sorted(f[4]) == sorted(word)]
-        if not found or (
-            len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])
-        ):
+        if not found:
             return None
-        _distance, kind, _, other_start, right = found[0]
-        if kind == "other" and (len(word) < 5 or other_start):
+        tied = len(found) > 1 and found[0][:4] == found[1][:4] and not _same_family(found[0][4], found[1][4])
+        _distance, replaced, _, other_start, right = found[0]
+        if tied or (replaced and (len(word) < 5 or other_start)):
             return None
-        return right, kind
+        return right, "other" if replaced else "swap"
 
 
-def _kind(word: str, right: str) -> str:
-    if sorted(word) == sorted(right) or len(word) != len(right):
-        return "swap"
-    return "swap" if set(word) == set(right) else "zother" if abs(len(word) - len(right)) > 1 else "other"
+def _replaced(word: str, right: str, distance: int) -> bool:
+    """Whether a letter stands for another: letters moved, doubled or left out are none."""
+    if sorted(word) == sorted(right) or set(word) == set(right):
+        return False
+    return distance != abs(len(word) - len(right))
 
 
 def squeezed(text: str) -> str:
