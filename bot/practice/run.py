@@ -11,6 +11,7 @@ import yaml
 
 import bot
 from bot.practice.fleet import Fleet, start_fleet
+from bot.practice.hosts import keeper
 from bot.practice.workspace import PracticeWorkspace
 from bot.practice.workspace.roster import ANA, BOB, EXTERNAL, GUEST, ONCALL, OPS, SERVING
 from bot.practice.workspace.state import TEAM_ID
@@ -74,42 +75,59 @@ def run(
     """
     with contextlib.ExitStack() as stack:
         if data_dir is None:
-            data_dir = Path(
-                stack.enter_context(tempfile.TemporaryDirectory(prefix="relaunch-", ignore_cleanup_errors=True))
-            )
+            folder = tempfile.TemporaryDirectory(prefix="relaunch-", ignore_cleanup_errors=True)
+            data_dir = Path(stack.enter_context(folder))
         data = data_dir.resolve()
         data.mkdir(parents=True, exist_ok=True)
-        identity = data / "keys" / "id_practice"
         settings = {"PRACTICE_START_S": str(start_s), "PRACTICE_SPEED": str(speed)}
-        fleet = start_fleet(data / "hosts", identity, settings, only=hosts)
+        fleet = start_fleet(data / "hosts", data / "keys" / "id_practice", settings, only=hosts)
         stack.callback(fleet.stop)
+        stack.enter_context(_kept(fleet))
         workspace = PracticeWorkspace(
             manifest or _own_manifest(), rate_limits=rate_limits, suggestions=fleet.suggestions, notes=_notes(fleet)
         )
-        url = workspace.start(port)
+        workspace.start(port)
         stack.callback(workspace.stop)
-        catalog, known_hosts, ssh_config = data / "catalog.yaml", data / "known_hosts", data / "ssh_config"
-        catalog.write_text(yaml.safe_dump(fleet.catalog, sort_keys=False, width=10_000), encoding="utf-8")
-        lines = [host.known_hosts_line for host in fleet.hosts.values()]
-        known_hosts.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        ssh_config.write_text(
-            f"Host 127.0.0.1\n  IdentityFile {identity}\n  IdentitiesOnly yes\n  UserKnownHostsFile {known_hosts}\n",
-            encoding="utf-8",
-        )
-        yield Practice(
-            workspace=workspace,
-            fleet=fleet,
-            data_dir=data,
-            url=url,
-            slack_api_url=workspace.api_url,
-            bot_token=workspace.bot_token,
-            app_token=workspace.app_token,
-            team_id=TEAM_ID,
-            catalog_file=catalog,
-            known_hosts_file=known_hosts,
-            identity_file=identity,
-            ssh_config_file=ssh_config,
-        )
+        yield _practice(data, fleet, workspace)
+
+
+@contextlib.contextmanager
+def _kept(fleet: Fleet) -> Iterator[None]:
+    """A keeper beside the hosts: what runs on them ends even if this process is killed."""
+    process = keeper.watch(host.shell.mark for host in fleet.hosts.values())
+    try:
+        yield
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait()
+
+
+def _practice(data: Path, fleet: Fleet, workspace: PracticeWorkspace) -> Practice:
+    """Write the files that the bot reads."""
+    identity = data / "keys" / "id_practice"
+    catalog, known_hosts, ssh_config = data / "catalog.yaml", data / "known_hosts", data / "ssh_config"
+    catalog.write_text(yaml.safe_dump(fleet.catalog, sort_keys=False, width=10_000), encoding="utf-8")
+    lines = [host.known_hosts_line for host in fleet.hosts.values()]
+    known_hosts.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    ssh_config.write_text(
+        f"Host 127.0.0.1\n  IdentityFile {identity}\n  IdentitiesOnly yes\n  UserKnownHostsFile {known_hosts}\n",
+        encoding="utf-8",
+    )
+    return Practice(
+        workspace=workspace,
+        fleet=fleet,
+        data_dir=data,
+        url=workspace.url,
+        slack_api_url=workspace.api_url,
+        bot_token=workspace.bot_token,
+        app_token=workspace.app_token,
+        team_id=TEAM_ID,
+        catalog_file=catalog,
+        known_hosts_file=known_hosts,
+        identity_file=identity,
+        ssh_config_file=ssh_config,
+    )
 
 
 def _own_manifest() -> Path | None:

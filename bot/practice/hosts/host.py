@@ -65,6 +65,10 @@ class PracticeHost:
 
     def start(self, port: int = 0) -> int:
         """Write what the host consists of and listen; gives the port."""
+        for pid in leftovers(self.root):
+            # of a practice in the same folder that was killed
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._write()
         self._server = SshServer(self.shell, self._host_key, self._user_key, port)
         return self._server.port

@@ -112,20 +112,18 @@ def _action(office: Office, block: JsonObject, element: JsonObject, chosen: Json
     return action
 
 
-async def click(
+def _click_payload(
     office: Office,
     user: str,
     channel: Channel,
-    ts: str,
+    found: tuple[JsonObject, bool],
     wanted: str,
-    *,
-    chosen: JsonObject | None = None,
-    values: dict[str, JsonObject] | None = None,
-) -> Ack | None:
-    """Use an element of a message. `chosen` is the choice of a select, such as {"selected_option": …}.
-
-    The ack, or None: then the person sees a warning triangle."""
-    message, ephemeral = find_message(office, user, channel, ts)
+    chosen: JsonObject | None,
+    values: dict[str, JsonObject] | None,
+) -> JsonObject:
+    """The block_actions payload of an element of a message."""
+    message, ephemeral = found
+    ts = message["ts"]
     block, element = pick(message.get("blocks", []), wanted)
     container: JsonObject = {
         "type": "message",
@@ -155,6 +153,24 @@ async def click(
     }
     if not ephemeral:
         payload["message"] = copy.deepcopy(message)
+    return payload
+
+
+async def click(
+    office: Office,
+    user: str,
+    channel: Channel,
+    ts: str,
+    wanted: str,
+    *,
+    chosen: JsonObject | None = None,
+    values: dict[str, JsonObject] | None = None,
+) -> Ack | None:
+    """Use an element of a message. `chosen` is the choice of a select, such as {"selected_option": …}.
+
+    The ack, or None: then the person sees a warning triangle."""
+    message, ephemeral = find_message(office, user, channel, ts)
+    payload = _click_payload(office, user, channel, (message, ephemeral), wanted, chosen, values)
     ack = await office.socket.deliver("interactive", payload, accepts_response_payload=True)
     if ack is None:
         _warn(

@@ -19,9 +19,8 @@ PRIVATE = "C0PRIVATE"
 ONCALL = "S0ONCALL"
 
 
-def fresh_state(bot_name: str = "relaunch") -> State:
-    """A workspace with a requester, an approver, a guest and someone from outside, as a small team has them."""
-    people = [
+def _people(bot_name: str) -> list[User]:
+    return [
         User(
             id=BOT_USER,
             name=bot_name.lower(),
@@ -62,6 +61,9 @@ def fresh_state(bot_name: str = "relaunch") -> State:
         User(id=OTHER_BOT, name="ci-bot", real_name="CI", role="another bot", is_bot=True, bot_id="B0CIBOT"),
         User(id=SLACKBOT, name="slackbot", real_name="Slackbot", role="Slack itself", is_bot=True),
     ]
+
+
+def _channels() -> list[Channel]:
     team = {ANA, BOB, GUEST, BOT_USER}
     channels = [
         Channel(
@@ -86,10 +88,15 @@ def fresh_state(bot_name: str = "relaunch") -> State:
     for person in (ANA, BOB, GUEST):
         direct = "D0" + person.removeprefix("U0")
         channels.append(Channel(id=direct, name=person, kind="im", members={person, BOT_USER}, user=person))
+    return channels
+
+
+def fresh_state(bot_name: str = "relaunch") -> State:
+    """A workspace with a requester, an approver, a guest and someone from outside, as a small team has them."""
     groups = [UserGroup(id=ONCALL, handle="oncall", name="On call", users=[BOB])]
     return State(
-        users={u.id: u for u in people},
-        channels={c.id: c for c in channels},
+        users={u.id: u for u in _people(bot_name)},
+        channels={c.id: c for c in _channels()},
         groups={g.id: g for g in groups},
         bot_user=BOT_USER,
     )
