@@ -57,6 +57,8 @@ class Question:
     "everything", "protected_host", "contradiction", "bad_value", "unsafe_environment", "unknown_flag", "identity_flag",
     "unsafe_text", "confirm_wish", "confirm_quote", "no_verb", "guessed_name", "no_match", "no_value", "no_reference",
     "no_schedule", "no_name".
+    "unsafe_text" has `reason`: a suspicion of core/language/normalise, "instructions", or "secret_value" (a secret typed
+    into a setting: only its name is in `words`, but Command.text still holds it).
     """
 
     code: str
@@ -145,7 +147,7 @@ class Command:
     note: str | None = None
     #: time that a history, log or comparison is about, as typed: "yesterday", "last week"
     when: str | None = None
-    #: why an action that the sentence mentions is not taken: "negated", "question", "hypothetical", "past", "quoted",
-    #: "deferred", "conditional", "joke", "other_person"
+    #: why an action that the sentence mentions is not taken: "negated", "question", "hypothetical", "past", "own_plan",
+    #: "statement", "quoted", "deferred", "conditional", "withdrawn", "joke"
     held: str | None = None
     reasons: tuple[Reason, ...] = ()

@@ -3,7 +3,7 @@
 from bot.core.language import lexicon as lex
 from bot.core.language import phrases
 from bot.core.language.message import Message
-from bot.core.language.speech import ACTION_VERBS, Act
+from bot.core.language.speech import ACTION_VERBS, WH, Act
 
 _WITHDRAWALS = frozenset(
     {
@@ -38,6 +38,8 @@ def held(message: Message, place: int) -> str | None:
             return "conditional"
         if beside and _is_time(other):
             return "deferred"
+        if at > place and _doubts(act, other):
+            return "question"
         if at > place and _withdraws(message, at):
             return "withdrawn"
     return None
@@ -56,6 +58,11 @@ def _is_time(other: Act) -> bool:
     if other.kind not in ("fragment", "social", "negated") or not (moment := phrases.later(words)):
         return False
     return set(words.replace(moment, " ").split()) <= _TIMING
+
+
+def _doubts(act: Act, other: Act) -> bool:
+    """ "stop X? who said that?": the request is only repeated."""
+    return act.kind == "wish" and act.clause.end == "?" and other.kind == "question" and other.clause.words[0] in WH
 
 
 def _withdraws(message: Message, at: int) -> bool:

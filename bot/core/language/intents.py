@@ -35,6 +35,8 @@ def of(message: Message, place: int) -> Intent:
     asks_to_read = act.kind == "hypothetical" and act.verb in lex.READ_VERBS - ACTION_VERBS
     if act.kind in ("negated", "hypothetical") and not asks_to_read:
         return Intent.HELP if text.startswith(_HOW) else Intent.NONE
+    if act.kind == "question" and _supposed(message, act):
+        return Intent.NONE
     about = topics(text)
     points = act.kind in ASKING and act.verb in _LOOKING and not found.target
     return reading.intent(
@@ -45,6 +47,14 @@ def of(message: Message, place: int) -> Intent:
         topics=about,
         strong_topics=strong(about),
         config=bool(found.names.hits or found.reference),
+    )
+
+
+def _supposed(message: Message, act: Act) -> bool:
+    """ "if I kill X, is the port free?": the question is about what would be."""
+    return any(
+        a.kind == "condition" and a.verb in ACTION_VERBS and a.clause.sentence == act.clause.sentence
+        for a in message.acts
     )
 
 

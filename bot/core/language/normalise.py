@@ -50,7 +50,7 @@ _ARROW = re.compile(r"(?<=[\w\s])->(?=[\w\s])|(?<=\s)=>(?=\s)")
 _LONG_DASH = re.compile(r"(?:(?<=\s)|^)[\u2013\u2014](?=[A-Za-z]{2,}[\w-]*)")
 _DASH = re.compile(r"\s*[\u2013\u2014]\s*")
 #: what a shell would act on, outside quotes of ours
-_SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|>|<(?!-)|\x00|\.\./|%[0-9a-fA-F]{2}")
+_SHELL = re.compile(r"\$[({\w]|&&|\|\||[|\\`{}]|>>|<<|>|<(?!-)|['\"]\s*=\s*['\"]|\x00|\.\./|%[0-9a-fA-F]{2}")
 
 
 #: programs that a pasted second command begins with

@@ -69,7 +69,8 @@ SCAN = re.compile(
     r"|configs|commands?|files|existing|forgotten|unknown|untracked)\b"
 )
 HELP = re.compile(
-    r"\b(?:the|all|your|available|supported) commands\b|"
+    r"^(?:does|can) (?:start|stop|restart|bench|scan|logs|health|history|compare|save|schedule) \w+"
+    r"|\b(?:the|all|your|available|supported) commands\b|"
     r"^(?:who (?:can|could|may|is allowed|has)|are you able|can you (?:do|handle|support)"
     r"|do you (?:support|handle|know how))\b|"
     r"^(?:help|usage|commands|manual|man|docs?|documentation|\?)\b|\bwhat (?:can|could) you do\b"
