@@ -57,8 +57,8 @@ class Question:
     "everything", "protected_host", "contradiction", "bad_value", "unsafe_environment", "unknown_flag", "identity_flag",
     "unsafe_text", "confirm_wish", "confirm_quote", "no_verb", "guessed_name", "no_match", "no_value", "no_reference",
     "no_schedule", "no_name".
-    "unsafe_text" has `reason`: a suspicion of core/language/normalise, "instructions", or "secret_value" (a secret typed
-    into a setting: only its name is in `words`, but Command.text still holds it).
+    "unsafe_text" has `reason`: a suspicion of core/language/normalise, "instructions", or "secret_value" (a secret was
+    typed into a setting: `words` has its name only, but Command.text still holds it).
     """
 
     code: str
