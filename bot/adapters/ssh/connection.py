@@ -69,7 +69,9 @@ class Connection:
         self._stream = stream
         self._slots = threading.Condition()
         self._limit = MAX_SESSIONS
+        #: sessions that are open or being opened, and those that are open
         self._sessions = 0
+        self._open = 0
         self._streams = 0
 
     @property
@@ -86,17 +88,12 @@ class Connection:
         """A session channel, waiting for a free slot up to `timeout_s`.
 
         Raises NotStartedError when the connection is dead, CommandTimeoutError when no slot came free."""
-        self._take_slot(timeout_s)
-        channel = None
+        channel = self._open_session(timeout_s, open_timeout_s)
         try:
-            channel = self._open_session(timeout_s, open_timeout_s)
             yield channel
         finally:
-            if channel is not None:
-                channel.close()
-            with self._slots:
-                self._sessions -= 1
-                self._slots.notify_all()
+            channel.close()
+            self._give_slot(opened=True)
 
     @contextlib.contextmanager
     def spare_session(self) -> Iterator[paramiko.Channel]:
@@ -143,55 +140,63 @@ class Connection:
 
     def _take_slot(self, timeout_s: float) -> None:
         with self._slots:
-            if not self._slots.wait_for(lambda: self._sessions < self._limit, timeout_s):
+            if not self._slots.wait_for(lambda: self._sessions < self._limit, max(0.0, timeout_s)):
                 raise CommandTimeoutError(
-                    f"{self.endpoint.name}: {self._sessions} commands are running there and none ended within "
-                    f"{timeout_s:g} s; this one was not started",
-                    remedy="try again; if it stays so, the host hangs",
+                    f"{self.endpoint.name}: {self._open} commands are running there and none ended in time; "
+                    "this one was not started",
+                    remedy="try again; if it stays so, the host hangs, or its sshd allows few sessions (MaxSessions)",
                     host=self.endpoint.name,
                 )
             self._sessions += 1
 
+    def _give_slot(self, *, opened: bool) -> None:
+        with self._slots:
+            self._sessions -= 1
+            self._open -= opened
+            self._slots.notify_all()
+
     def _open_session(self, timeout_s: float, open_timeout_s: float) -> paramiko.Channel:
+        """A session in a free slot. A host that refuses one teaches us its limit."""
         deadline = time.monotonic() + timeout_s
         refused_alone_since: float | None = None
         while True:
+            self._take_slot(deadline - time.monotonic())
+            channel = None
             try:
-                return self.transport.open_channel("session", timeout=open_timeout_s)
+                channel = self.transport.open_channel("session", timeout=open_timeout_s)
+                with self._slots:
+                    self._open += 1
+                return channel
             except (paramiko.SSHException, EOFError, OSError) as error:
                 refused = isinstance(error, paramiko.ChannelException) or "Unable to open channel" in str(error)
                 if not refused or not self.alive:
                     raise NotStartedError(str(error)) from error
-                now = time.monotonic()
-                if self._wait_for_another(deadline - now, error):
-                    refused_alone_since = None
-                    continue
-                # the host may still be clearing up after our last session
-                refused_alone_since = refused_alone_since or now
-                if now - refused_alone_since > _CLEAR_UP_S:
-                    raise PermanentError(
-                        f"{self.endpoint.name}: its sshd opens no session ({error})",
-                        remedy="is MaxSessions 0 in /etc/ssh/sshd_config, or is the account restricted?",
-                        host=self.endpoint.name,
-                    ) from error
+                reason = error
+            finally:
+                if channel is None:
+                    self._give_slot(opened=False)
+            now = time.monotonic()
+            if self._learn_limit() > 0:
+                refused_alone_since = None
+                continue
+            # the host may still be clearing up after our last session
+            refused_alone_since = refused_alone_since or now
+            if now - refused_alone_since > _CLEAR_UP_S:
+                raise PermanentError(
+                    f"{self.endpoint.name}: its sshd opens no session ({reason})",
+                    remedy="is MaxSessions 0 in /etc/ssh/sshd_config, or is the account restricted?",
+                    host=self.endpoint.name,
+                ) from reason
 
-    def _wait_for_another(self, timeout_s: float, error: Exception) -> bool:
-        """The host allows fewer sessions than we thought: learn the limit and wait until one of ours ends.
-
-        False, after a moment, when there is none to wait for. Raises CommandTimeoutError."""
+    def _learn_limit(self) -> int:
+        """After a refusal: no more sessions than are open now. Gives their number; where it is 0, waits a moment."""
         with self._slots:
-            others = self._sessions - 1
-            if others < 1:
+            found = self._open
+            if found:
+                self._limit = min(self._limit, found)
+            else:
                 self._slots.wait(_CLEAR_UP_S / 40)
-                return False
-            self._limit = max(1, min(self._limit, others))
-            if self._slots.wait_for(lambda: self._sessions - 1 < others, max(0.0, timeout_s)):
-                return True
-        raise CommandTimeoutError(
-            f"{self.endpoint.name}: its sshd allows no further session; this command was not started",
-            remedy="try again, or raise MaxSessions in /etc/ssh/sshd_config there",
-            host=self.endpoint.name,
-        ) from error
+            return found
 
 
 def open_transport(

@@ -96,7 +96,7 @@ class StopTarget:
     #: start time of `pid` in clock ticks since boot; a process with another one is left alone
     pid_started: int | None = None
     port: int | None = None
-    #: the processes belong to another account than the bot's login
+    #: look and act as root; processes of other accounts are signalled through sudo in any case, where it is allowed
     as_root: bool = False
     #: time between the first SIGTERM and SIGKILL
     grace_s: int = 20

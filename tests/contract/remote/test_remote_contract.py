@@ -131,7 +131,12 @@ def echo_port() -> Iterator[int]:
 def test_a_forward_carries_both_ways_and_half_closes(remote: Remote, host: Host, echo_port: int) -> None:
     payload = b"abc" * 300_000
     with remote.forward(host, echo_port) as port, socket.create_connection(("127.0.0.1", port), 10) as sock:
-        sender = threading.Thread(target=lambda: (sock.sendall(payload), sock.shutdown(socket.SHUT_WR)))
+
+        def send() -> None:
+            sock.sendall(payload)
+            sock.shutdown(socket.SHUT_WR)
+
+        sender = threading.Thread(target=send)
         sender.start()
         assert _read_all(sock) == payload.upper()
         sender.join()

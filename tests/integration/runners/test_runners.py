@@ -188,7 +188,7 @@ class TestStart:
 
         lines = driver.log_until("SHOWN")
         uid = driver.rig.run("id -u dev").strip()
-        stopped = driver.stop(as_root=True)
+        stopped = driver.stop()
 
         assert f"UID {uid}" in lines
         assert f"ENV HOME {b'/home/dev'.hex()}" in lines
@@ -416,10 +416,10 @@ class TestStop:
         assert (result.acted, result.clean, result.enabled) == (True, True, True)
         assert driver.rig.run("pgrep -f '[s]leep 613' || echo none").strip() == "none"
 
-    @pytest.mark.parametrize(("user", "as_root"), [("root", False), ("dev", False), ("ops", True)])
+    @pytest.mark.parametrize(("user", "as_root"), [("root", False), ("dev", False), ("ops", True), ("ops", False)])
     def test_a_foreign_process_tree_is_stopped(self, driver_for: DriverFor, user: str, as_root: bool) -> None:
         driver = driver_for("process", user)
-        owner = "dev" if as_root else user
+        owner = "dev" if user == "ops" else user
         pid, started = _foreign(driver.rig, owner, "sh -c 'sleep 614 & sleep 614; true'")
 
         result = driver.stop(unit=None, pid=pid, pid_started=started, as_root=as_root)

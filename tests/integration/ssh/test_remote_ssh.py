@@ -203,7 +203,12 @@ class TestConnection:
         remote.run(sshd.host(), shell("true"))
         runs, gate = tmp_path / "runs", tmp_path / "gate"
         subprocess.run(["mkfifo", str(gate)], check=True)
-        killer = threading.Thread(target=lambda: (gate.read_text(), sshd.kill_sessions()))
+
+        def kill() -> None:
+            gate.read_text()
+            sshd.kill_sessions()
+
+        killer = threading.Thread(target=kill)
         killer.start()
 
         with pytest.raises(UnreachableError, match="may or may not have"):
