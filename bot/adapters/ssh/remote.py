@@ -46,6 +46,7 @@ _SUDO_REFUSES = re.compile(
 _NO_SUDO = re.compile(r"^env: .*sudo.*(?:not found|No such file)", re.MULTILINE | re.IGNORECASE)
 _STREAM_STDERR_BYTES = 4096
 _PID_LINE_BYTES = 32
+_PID_WAIT_S = 2.0
 
 
 class SshRemote:
@@ -250,10 +251,11 @@ def _end(connection: Connection, session: Session, stderr: Output, *, sudo: bool
     """End a command that still runs. Where that fails, the host ends it when it next writes to us."""
     if not session.running:
         return
-    session.drain(stderr)
-    pid, _ = split_pid(stderr.text)
-    if pid is None:
-        return
+    # output may overtake the line that says the pid
+    deadline = time.monotonic() + _PID_WAIT_S
+    while (pid := split_pid(stderr.text)[0]) is None:
+        if not session.drain(stderr) or time.monotonic() > deadline:
+            return
     with contextlib.suppress(NotStartedError, RelaunchError, TimeUp, Lost), connection.spare_session() as channel:
         command = ending(pid)
         for _ in Session(channel, wrap(command, sudo=sudo), b"", command.timeout_s).chunks():

@@ -14,6 +14,7 @@ _CHUNK = 128 * 1024
 #: a background process may hold the output open after the command has ended; wait this long for its end
 _LINGER_S = 1.0
 _POLL_S = 0.25
+_DRAIN_WAIT_S = 0.01
 #: standard input waits this long for room before output is looked at again
 _FEED_WAIT_S = 0.01
 
@@ -88,10 +89,13 @@ class Session:
                 raise TimeUp
             self._wait(now)
 
-    def drain(self, stderr: Output) -> None:
-        """Add what standard error holds already; waits for nothing."""
+    def drain(self, stderr: Output) -> bool:
+        """Add what standard error holds; when it holds nothing, wait a moment. False when the command has ended."""
+        if not self._channel.recv_stderr_ready() and self._channel.status_event.wait(_DRAIN_WAIT_S):
+            return False
         while self._channel.recv_stderr_ready():
             stderr.add(self._channel.recv_stderr(_CHUNK))
+        return True
 
     @property
     def running(self) -> bool:
