@@ -22,6 +22,7 @@ from bot.adapters.durable.client import ClientOperations
 from bot.adapters.durable.operations import DbosOperations
 from bot.adapters.local_python import SubprocessPython
 from bot.adapters.model_server import HttpModelServer
+from bot.adapters.plots.plotter import MatplotlibPlotter
 from bot.adapters.slack.app import Slack, SlackSettings
 from bot.adapters.ssh.remote import SshRemote
 from bot.adapters.store.catalogs import SqlCatalog
@@ -189,6 +190,7 @@ class App:
             vocabulary=_vocabulary(hosts, catalog, engines),
             script=script_renderer(),
             local_python=SubprocessPython(),
+            plotter=MatplotlibPlotter(),
             policy=policy_of(settings.access),
             approve_own=settings.access.approve_own,
             approval_lifetime=settings.approval_lifetime,

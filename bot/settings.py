@@ -1,4 +1,4 @@
-"""Settings: the environment (RELAUNCH_…) over relaunch.toml over defaults. All faults are listed at once; secrets are hidden."""
+"""Settings: the environment (RELAUNCH_…) over relaunch.toml over defaults. All faults at once; secrets hidden."""
 
 from datetime import timedelta
 from pathlib import Path

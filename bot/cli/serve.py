@@ -4,8 +4,9 @@ import contextlib
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,8 +29,13 @@ def run() -> None:
     """The bot over Socket Mode. Ends at SIGTERM; what runs is carried on by the next process."""
     settings = load()
     _need(settings, "slack_bot_token", "slack_app_token")
-    set_up_logging(settings)
-    with _opened(settings) as app:
+    listen(App(settings))
+
+
+def listen(app: App) -> None:
+    """Listen and work until a signal; closes the app."""
+    set_up_logging(app.settings)
+    with _closing(app):
         slack = app.slack()
         app.open(slack=slack.messenger)
         slack.listen(app.inbox())
@@ -44,7 +50,7 @@ def web(
     settings = load()
     _need(settings, "slack_bot_token", "slack_signing_secret")
     set_up_logging(settings)
-    with _opened(settings) as app:
+    with _closing(App(settings)) as app:
         slack = app.slack()
         app.open(slack=slack.messenger)
         server = web_server(app, slack.answer(app.inbox()), host or settings.web_host, port or settings.web_port)
@@ -55,8 +61,7 @@ def web(
 
 
 @contextlib.contextmanager
-def _opened(settings: Settings) -> Any:
-    app = App(settings)
+def _closing(app: App) -> Iterator[App]:
     try:
         yield app
     finally:

@@ -14,7 +14,7 @@ from bot.workflows.bench import submit_bench
 from bot.workflows.find_launch import find_launch
 from bot.workflows.ports import Run
 from bot.workflows.propose import known_host
-from bot.workflows.servers import observe
+from bot.workflows.servers import busy_requests
 from bot.workflows.services import Request, Services
 from bot.workflows.speed import workload_of
 
@@ -30,7 +30,7 @@ def _run(services: Services, request: Request, run: Run) -> None:
             f"{launch.config} on {launch.host} is {launch.state}; only a ready server can be measured",
             remedy="start it first",
         )
-    if not request.confirmed and (busy := _busy(services, launch)):
+    if not request.confirmed and (busy := busy_requests(services, launch, known_host(services, launch.host))):
         answer(services, request, run, lambda: _busy_question(request, launch, busy), name="ask")
         return
     plan = services.launches.plan(launch.id)
@@ -51,21 +51,6 @@ def _run(services: Services, request: Request, run: Run) -> None:
             text=command.text,
         ),
     )
-
-
-def _busy(services: Services, launch: LaunchRecord) -> int:
-    """Requests that run now. The gauge of an idle server may show its last load, so it must stand twice."""
-    host = known_host(services, launch.host)
-    counts = []
-    for _ in range(2):
-        view = observe(services, launch, host, prove_token=False)
-        counts.append((view.metrics, view.metrics.running_requests if view.metrics else None))
-        services.clock.sleep(1.0)
-    (first, _), (second, running) = counts
-    if not first or not second or not running:
-        return 0
-    moved = (second.generation_tokens_total or 0) > (first.generation_tokens_total or 0)
-    return int(running) if moved else 0
 
 
 def _busy_question(request: Request, launch: LaunchRecord, busy: int) -> Message:

@@ -19,7 +19,7 @@ from bot.workflows.ports import Run
 from bot.workflows.propose import known_host
 from bot.workflows.servers import ServerView, observe
 from bot.workflows.services import Request, Services
-from bot.workflows.speed import settings
+from bot.workflows.speed import known_facts, settings
 
 #: topic -> words of settings, environment variables and log lines that speak of it
 _WORDS: dict[str, str] = {
@@ -100,7 +100,7 @@ def _topic(
     said = ", ".join(f"{name} {value}" for name, value in given.items() if words.search(name))
     if said:
         found.append(_answer(topic, said, "its arguments and environment"))
-    facts = {k: v for k, v in services.launches.facts(launch.id).items() if words.search(k)}
+    facts = {k: v for k, v in known_facts(services, launch.id).items() if words.search(k)}
     if facts:
         found.append(_answer(topic, ", ".join(f"{k} {v}" for k, v in facts.items()), "read at its start"))
     logged = [redact(line.rsplit("\r", 1)[-1].strip())[:300] for line in lines if words.search(line)]

@@ -15,13 +15,14 @@ from bot.core.measuring.script import Progress
 from bot.errors import RefusedError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
+from bot.workflows import pictures
 from bot.workflows.conversation import telling
 from bot.workflows.measure import MeasurementCancelledError
 from bot.workflows.ports import Run
 from bot.workflows.propose import known_host
 from bot.workflows.ready import against_text
 from bot.workflows.services import Services
-from bot.workflows.speed import judge
+from bot.workflows.speed import judge, known_facts
 
 
 def submit_bench(
@@ -85,8 +86,10 @@ def bench(services: Services, run: Run, arguments: Mapping[str, Any]) -> Json:
             return
         took_s = services.clock.monotonic_s() - began
         run.step("say result", lambda: _say(services, arguments, card, stored, took_s))
+        run.step("draw", lambda: pictures.levels(services, launch_id, operation, conversation))
         ended["state"] = OperationState.SUCCEEDED
 
+    launch_id = str(arguments["launch"])
     outcome = telling(services, run, conversation, operation, work)
     run.step("close", lambda: _close(services, operation, ended["state"]))
     return outcome
@@ -122,7 +125,7 @@ def _measure(services: Services, arguments: Mapping[str, Any], card: Posted) -> 
         script=(directory("templates") / "scripts" / "load.py").read_bytes(),
         local=services.local_python,
         cancelled=lambda: services.operations.state(operation) is OperationState.CANCELLED,
-        facts=services.launches.facts(launch.id),
+        facts=known_facts(services, launch.id),
     )
     services.launches.add_measurement(launch.id, measurement)
     result: Json = to_json(measurement)

@@ -7,7 +7,7 @@ from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json
 from bot.core.domain.operation import AuditEvent, OperationState
 from bot.core.domain.plan import Step, StepKind
-from bot.workflows import fail, ready, start, stop, watch
+from bot.workflows import fail, pictures, ready, start, stop, watch
 from bot.workflows.conversation import telling
 from bot.workflows.job import Job
 from bot.workflows.ports import Run
@@ -72,6 +72,7 @@ def _say_ready(job: Job, run: Run, proof: Any) -> None:
 
 def _say_speed(job: Job, run: Run, proof: Any) -> None:
     run.step("say speed", lambda: ready.say_speed(job, proof))
+    run.step("draw", lambda: pictures.history(job.services, job.operation, job.conversation))
 
 
 def _ended_early(job: Job, run: Run, state: Mapping[str, Any]) -> OperationState:

@@ -59,7 +59,14 @@ def _settings(services: Services, launch: LaunchRecord) -> dict[str, str]:
     config = services.catalog.catalog().configs.get(launch.config)
     revision = next((r for r in config.revisions if r.id == launch.revision), None) if config else None
     known = revision_settings(services, revision) if revision else {}
-    return {**known, **{k: v for k, v in services.launches.facts(launch.id).items() if k != "not_measured"}}
+    return {
+        **known,
+        **{
+            k: v
+            for k, v in services.launches.facts(launch.id).items()
+            if k not in ("_not_measured", "_kernel_log_before")
+        },
+    }
 
 
 def diff_configs(services: Services, first: str, second: str) -> Message:

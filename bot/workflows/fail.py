@@ -9,12 +9,10 @@ from bot.core.domain.diagnosis import Diagnosis
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json, Message
 from bot.core.domain.plan import StepKind
-from bot.core.domain.reading import Known
-from bot.core.facts import kernel_log
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.job import Job
-from bot.workflows.look import look
+from bot.workflows.start import kernel_lines
 from bot.workflows.steady import steady
 
 #: of one log; a longer one keeps its beginning, where the cause often is, and its end
@@ -127,14 +125,9 @@ def _text(value: object) -> str | None:
 
 
 def _kernel_lines(job: Job) -> tuple[str, ...]:
-    try:
-        reading = look(job.services, job.host, only=("kernel_log",)).reading(kernel_log.FACT)
-    except RelaunchError:
-        return ()
-    if not isinstance(reading, Known):
-        return ()
-    xids = tuple(f"NVRM: Xid ({x.pci}): {x.code}, {x.text}" for x in reading.value.xids)
-    return xids + tuple(f"Out of memory: Killed process {k.pid} ({k.name})" for k in reading.value.oom_kills)
+    """What the kernel said since this launch began: an older error is not its cause."""
+    before = job.services.launches.facts(job.operation).get("_kernel_log_before", "").splitlines()
+    return tuple(line for line in kernel_lines(job) if line not in before)
 
 
 def _number(name: object) -> int | None:

@@ -6,6 +6,7 @@ from bot.core.domain.button import ButtonValue
 from bot.core.domain.message import Conversation, Message, Posted
 from bot.core.domain.operation import Actor
 from bot.core.domain.records import to_json
+from bot.core.rendering.redact import redact
 from bot.workflows.home import home
 from bot.workflows.services import Services
 
@@ -28,7 +29,8 @@ class DurableInbox:
                 "request_id": request_id,
                 "actor": to_json(actor),
                 "conversation": to_json(conversation),
-                "text": text,
+                # what a person pastes by mistake is not stored
+                "text": redact(text),
             },
         )
 

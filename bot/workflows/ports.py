@@ -11,6 +11,7 @@ from bot.core.domain.launch import LaunchState, Milestone
 from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Conversation, Message, Posted
 from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState, Schedule
+from bot.core.domain.picture import LaunchPoint, Picture
 from bot.core.domain.plan import Plan
 from bot.core.domain.shell import ShellCommand, ShellResult
 
@@ -53,6 +54,18 @@ class LocalPython(Protocol):
 
     def stream(self, script: bytes, argument: str) -> AbstractContextManager[Iterator[bytes]]:
         """Chunks of stdout as they arrive; leaving the context ends the script."""
+
+
+class Plotter(Protocol):
+    """Draws pictures; takes a good part of a second."""
+
+    def history(
+        self, config: str, host: str, points: Sequence[LaunchPoint], *, baseline_tok_s: float | None, noise_pct: float
+    ) -> Picture:
+        """Decode tok/s over launches, oldest first."""
+
+    def levels(self, title: str, measured: Sequence[tuple[str, Measurement]]) -> Picture:
+        """tok/s and time to the first token against concurrency, one or two measurements."""
 
 
 class Messenger(Protocol):

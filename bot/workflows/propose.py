@@ -27,7 +27,7 @@ from bot.errors import BadInputError
 from bot.workflows.look import look
 from bot.workflows.ports import Run
 from bot.workflows.running import running_on
-from bot.workflows.servers import observe
+from bot.workflows.servers import busy_requests, observe
 from bot.workflows.services import Services
 
 
@@ -171,10 +171,16 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
     launches = [one for one in catalog.launches if one.config == config.name]
     named = [one for one in config.revisions if one.id == wanted.revision]
     base = named[0] if named else best_revision(config, launches)
+    strange = [flag for engine, flags in wanted.flags.items() if engine != base.engine for flag in flags]
+    if strange and base.engine not in wanted.flags:
+        raise BadInputError(
+            f"{base.engine} has no flag --{', --'.join(strange)}", remedy=f"{config.name} runs on {base.engine}"
+        )
     revision = derived_revision(
         services.engines[base.engine],
         base,
         wanted.overrides,
+        flags=wanted.flags.get(base.engine),
         source="change in thread" if wanted.verb == "change" else "request",
         author=actor.id,
         note=wanted.note,
@@ -279,12 +285,11 @@ def _serving(services: Services, made: Plan) -> list[dict[str, Any]]:
     for launch in services.launches.running(made.host):
         if services.launches.unit(launch.id) in units:
             view = observe(services, launch, host, prove_token=False)
-            running = view.metrics.running_requests if view.metrics else None
             found.append(
                 {
                     "name": launch.config,
                     "uptime_s": view.uptime_s,
-                    "running_requests": running,
+                    "running_requests": busy_requests(services, launch, host),
                     "decode_tok_s": launch.decode_tok_s,
                 }
             )

@@ -19,7 +19,7 @@ from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
 from bot.workflows.job import Job
 from bot.workflows.look import look
-from bot.workflows.speed import Judged, judge
+from bot.workflows.speed import Judged, judge, known_facts
 from bot.workflows.steady import steady
 
 _FACTS = ("ports", "engine_version", "driver", "gpus", "model_files")
@@ -174,11 +174,11 @@ def measure(job: Job) -> Json:
             _ignore,
             script=(directory("templates") / "scripts" / "load.py").read_bytes(),
             local=services.local_python,
-            facts=services.launches.facts(job.operation),
+            facts=known_facts(services, job.operation),
             pythons=plan.argv[:1] if "python" in str(plan.argv[0]) else (),  # type: ignore[arg-type]  # argv[0] is a path
         )
     except RelaunchError as error:
-        services.launches.set_facts(job.operation, {"not_measured": error.message[:500]})
+        services.launches.set_facts(job.operation, {"_not_measured": error.message[:500]})
         return error.message
     services.launches.add_measurement(job.operation, measurement)
     return None
@@ -193,7 +193,7 @@ def say_speed(job: Job, proof: Any) -> Json:
     launch = job.services.launches.get(job.operation)
     measurements = job.services.launches.measurements(job.operation)
     if launch is None or not measurements:
-        problem = job.services.launches.facts(job.operation).get("not_measured", "it was not measured")
+        problem = job.services.launches.facts(job.operation).get("_not_measured", "it was not measured")
         job.update("ready", _message(job, proof, measuring=False, judged=None, problem=problem), final=True)
         return None
     judged = judge(job.services, launch, measurements[-1])

@@ -15,6 +15,8 @@ from bot.workflows.services import Services
 T = TypeVar("T")
 R = TypeVar("R")
 _PARALLEL = 16
+#: between two looks at the counters; a busy server makes a token in a fraction of this
+_BETWEEN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +89,19 @@ def metrics(services: Services, engine: Engine, url: str) -> EngineMetrics | Non
     except RelaunchError:
         return None
     return engine.parse_metrics(page) if page else None
+
+
+def busy_requests(services: Services, launch: LaunchRecord, host: Host) -> int | None:
+    """Requests that run now; None when that cannot be seen.
+
+    The gauge of an idle server may still show its last load, so it counts only while tokens come."""
+    first = observe(services, launch, host, prove_token=False).metrics
+    services.clock.sleep(_BETWEEN_S)
+    second = observe(services, launch, host, prove_token=False).metrics
+    if first is None or second is None or second.running_requests is None:
+        return None
+    moved = (second.generation_tokens_total or 0) > (first.generation_tokens_total or 0)
+    return round(second.running_requests) if moved else 0
 
 
 def observe_all(services: Services, *, host: str | None = None, prove_token: bool = True) -> tuple[ServerView, ...]:

@@ -28,6 +28,7 @@ from bot.workflows.ports import (
     ModelServer,
     OperationRepository,
     Operations,
+    Plotter,
     Remote,
     ScheduleRepository,
 )
@@ -58,6 +59,7 @@ class Services:
     #: template name and values to text of a script, unit or probe (templates/scripts, templates/units)
     script: Callable[..., str]
     local_python: LocalPython
+    plotter: Plotter
     checks: Mapping[str, Check]
     policy: AccessPolicy
     #: whether whoever asked may approve it too; administrators always may

@@ -102,6 +102,11 @@ def observed(services: Services, launch: LaunchRecord, measurement: Measurement)
     )
 
 
+def known_facts(services: Services, launch: str) -> dict[str, str]:
+    """Facts of a launch that comparisons are about; names with an underscore are notes of ours."""
+    return {name: value for name, value in services.launches.facts(launch).items() if not name.startswith("_")}
+
+
 def settings(services: Services, plan: Plan) -> dict[str, str]:
     """Neutral settings of a plan's command, and flags without a neutral name, as text."""
     return _settings(services.engines[plan.engine], plan.argv)

@@ -2,9 +2,25 @@
 
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json
+from bot.core.domain.reading import Known
 from bot.core.domain.runner import StartOutcome
+from bot.core.facts import kernel_log
+from bot.errors import RelaunchError
 from bot.workflows.job import Job
+from bot.workflows.look import look
 from bot.workflows.steady import steady
+
+
+def kernel_lines(job: Job) -> tuple[str, ...]:
+    """GPU errors and memory kills in the kernel's log, with their times; empty where it may not be read."""
+    try:
+        reading = look(job.services, job.host, only=("kernel_log",)).reading(kernel_log.FACT)
+    except RelaunchError:
+        return ()
+    if not isinstance(reading, Known):
+        return ()
+    xids = tuple(f"{x.at} NVRM: Xid ({x.pci}): {x.code}, {x.text}" for x in reading.value.xids)
+    return xids + tuple(f"{k.at} Out of memory: Killed process {k.pid} ({k.name})" for k in reading.value.oom_kills)
 
 
 def start(job: Job) -> Json:
@@ -21,6 +37,7 @@ def start(job: Job) -> Json:
         note=job.note,
         at=services.clock.now(),
     )
+    services.launches.set_facts(job.operation, {"_kernel_log_before": "\n".join(kernel_lines(job))})
     command = job.runner.start(job.plan, job.unit, services.script)
     result = steady(services.clock, lambda: job.runner.parse_start(services.remote.run(job.host, command)))
     if result.outcome is StartOutcome.FAILED:

@@ -4,9 +4,3 @@ They take a good part of a second of CPU: call them in a worker, never on the ev
 pixels: readable on a phone. The background is opaque and neither white nor black, for light and dark Slack alike; every
 colour on it has a contrast of 4.5 or more, and nothing is told by colour alone.
 """
-
-from bot.adapters.plots.history import LaunchPoint, history_plot
-from bot.adapters.plots.levels import levels_plot
-from bot.adapters.plots.picture import Picture
-
-__all__ = ["LaunchPoint", "Picture", "history_plot", "levels_plot"]

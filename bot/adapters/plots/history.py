@@ -1,8 +1,6 @@
 """Decode tok/s over the launches of one config, with the noise band and what changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -16,7 +14,6 @@ from bot.adapters.plots.picture import (
     PAPER,
     RUST,
     SOFT,
-    Picture,
     dress,
     finish,
     legend,
@@ -25,25 +22,12 @@ from bot.adapters.plots.picture import (
     tok_s,
     write,
 )
+from bot.core.domain.picture import LaunchPoint, Picture
 
 #: more points than this do not fit on a phone; the newest are shown
 MAX_POINTS = 16
 _LABEL_EVERY_UP_TO = 10
 _CHANGE_LIMIT = 28
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchPoint:
-    """One measured launch. `low` and `high`: quartiles of its requests. `change`: what differs from the launch before,
-    short ("3 → 1 steps"); empty: nothing. `doubtful`: the measurement was disturbed."""
-
-    number: int
-    measured_at: datetime
-    decode_tok_s: float
-    low: float | None = None
-    high: float | None = None
-    change: str = ""
-    doubtful: bool = False
 
 
 def history_plot(

@@ -9,7 +9,6 @@ from bot.adapters.plots.picture import (
     BLUE,
     RUST,
     SOFT,
-    Picture,
     dress,
     finish,
     legend,
@@ -20,6 +19,7 @@ from bot.adapters.plots.picture import (
     write,
 )
 from bot.core.domain.measurement import Level, Measurement
+from bot.core.domain.picture import Picture
 
 _STYLES = ((BLUE, "o", "-"), (RUST, "s", (0, (5, 3))))
 

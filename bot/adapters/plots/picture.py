@@ -3,7 +3,6 @@
 import io
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -13,6 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patheffects import withStroke
 
+from bot.core.domain.picture import Picture
+
 WIDTH_IN, HEIGHT_IN, DPI = 9.0, 6.0, 200
 #: on 0xF4F2EC: ink 14.6, soft 6.6, blue 5.7, rust 5.1, to 1 (WCAG contrast)
 PAPER, INK, SOFT, GRID = "#f4f2ec", "#22262b", "#565b63", "#d5d1c6"
@@ -20,15 +21,6 @@ BLUE, RUST, BAND = "#1f5fa8", "#b0421c", "#c9d6e6"
 #: Slack's limit for alt text of an uploaded file
 ALT_LIMIT = 1000
 _TITLE_WIDTH = 52
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A PNG and the text that stands for it: what it shows, with the numbers."""
-
-    png: bytes
-    title: str
-    alt_text: str
 
 
 def new_figure() -> Figure:

@@ -3,11 +3,11 @@
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.launches import record, speeds
 from bot.adapters.store.tables import ConfigRow, LaunchRow, RevisionRow
 from bot.core.domain.catalog import Catalog, LaunchConfig, Measured, Revision
+from bot.core.domain.records import from_json, to_json
 from bot.errors import BadInputError
 
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.tables import LaunchRow, MeasurementRow, MilestoneRow
 from bot.core.domain.catalog import LaunchRecord
@@ -15,6 +14,7 @@ from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Conversation
 from bot.core.domain.operation import Actor
 from bot.core.domain.plan import Plan
+from bot.core.domain.records import from_json, to_json
 from bot.errors import BadInputError
 
 #: states in which a server may be on the host

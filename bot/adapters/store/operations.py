@@ -7,12 +7,12 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from bot.core.domain.records import from_json, to_json
 from bot.adapters.store.database import Database
 from bot.adapters.store.tables import ApprovalRow, AuditRow, OperationRow
 from bot.core.domain.message import Conversation
 from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState
 from bot.core.domain.plan import Plan
+from bot.core.domain.records import from_json, to_json
 from bot.errors import RefusedError
 
 

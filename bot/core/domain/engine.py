@@ -126,8 +126,11 @@ class Engine(Protocol):
         """The neutral settings that these flags give; flags without a neutral name are left out."""
 
     def apply(self, argv: Sequence[Any], overrides: Mapping[str, Any]) -> tuple[Any, ...]:
-        """argv with overrides applied: changed in place where the flag is there (keeping its spelling), appended where not,
-        removed where the override says so. Words that are not `str` (SecretRef) pass through."""
+        """argv with overrides applied: changed in place where the flag is there (keeping its spelling), appended where
+        not, removed where the override says so. Words that are not `str` (SecretRef) pass through."""
+
+    def set_flags(self, argv: Sequence[Any], flags: Mapping[str, str | bool | list[str] | None]) -> tuple[Any, ...]:
+        """argv with canonical flags set, or taken out (None); nothing else is touched."""
 
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         """Environment variables that overrides set (None: unset): `env`, and `gpus` as CUDA_VISIBLE_DEVICES."""
@@ -142,7 +145,8 @@ class Engine(Protocol):
         """MiB of one GPU that weights, KV cache and the rest may take, and the arithmetic in words."""
 
     def group(self, flag: str) -> str:
-        """Meaning group of a canonical flag for diffs: "speculative", "memory", "parallelism", "kernels", "serving", "other"."""
+        """Meaning group of a canonical flag, for diffs: "speculative", "memory", "parallelism", "kernels", "serving" or
+        "other"."""
 
     def health_path(self) -> str:
         """Path that answers 200 once the server takes requests; it proves no token."""

@@ -158,6 +158,11 @@ class LlamaCpp:
             changes = self._changes(overrides)
         return words[:length] + _INDEX.edit(body, changes)
 
+    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
+        words = tuple(argv)
+        length = _PROGRAM.search([str(word) for word in words])
+        return words[:length] + _INDEX.edit(words[length:], flags)
+
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         result = environment_of(overrides)
         if "cuda_graphs" in overrides:

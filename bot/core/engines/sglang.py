@@ -171,6 +171,11 @@ class Sglang:
             result["speculative-num-draft-tokens"] = str(steps + 1)
         return result
 
+    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
+        words = tuple(argv)
+        length = _PROGRAM.search([str(word) for word in words])
+        return words[:length] + _INDEX.edit(words[length:], flags)
+
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         return environment_of(overrides)
 

@@ -167,6 +167,11 @@ class Vllm:
             changes |= speculation.steps_changes(flags, steps)
         return words[:length] + _INDEX.edit(body, changes)
 
+    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
+        words = tuple(argv)
+        length = _PROGRAM.search([str(word) for word in words])
+        return words[:length] + _INDEX.edit(words[length:], flags)
+
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         return environment_of(overrides)
 

@@ -16,15 +16,18 @@ def derived_revision(
     revision: Revision,
     overrides: Mapping[str, Any],
     *,
+    flags: Mapping[str, str | bool | list[str]] | None = None,
     source: str = "",
     author: str = "",
     note: str = "",
     created_at: datetime | None = None,
 ) -> Revision:
-    """The revision with overrides; the same object where they change nothing.
+    """The revision with overrides, and with flags that have no neutral name; the same object where nothing changes.
 
     Raises BadInputError for an override that the engine has no setting for."""
     argv = engine.apply(revision.argv, overrides)
+    if flags:
+        argv = engine.set_flags(argv, flags)
     env = _merged(revision.env, engine.environment(overrides))
     if argv == revision.argv and env == revision.env:
         return revision
