@@ -24,7 +24,7 @@ from bot.workflows.ports import Clock
 
 _log = structlog.get_logger()
 
-#: Bolt's own 5 threads would let a slow users.info hold up other people's clicks past Slack's 3 seconds
+#: fewer would let a slow users.info hold up other people's clicks past Slack's 3 seconds
 LISTENER_THREADS = 24
 
 
@@ -72,7 +72,8 @@ class Slack:
         app = App(
             client=self.client,
             signing_secret=self._settings.signing_secret or "unused-over-socket-mode",
-            listener_executor=self._executor,
+            # the acknowledgement goes out when the listener returns, which is when the request is stored
+            process_before_response=True,
             logger=_quiet_logger(),
         )
         edge = Edge(
@@ -81,6 +82,7 @@ class Slack:
             people=self.people,
             messenger=self.messenger,
             in_channel=self._in_channel,
+            executor=self._executor,
         )
         register(app, edge)
         return app
@@ -89,7 +91,7 @@ class Slack:
         """Connect over Socket Mode and return; requests arrive on threads from now on."""
         if not self._settings.app_token:
             raise SettingsError(["slack_app_token is missing; Socket Mode needs one (xapp-…, scope connections:write)"])
-        self._handler = SocketModeHandler(self.app(inbox), self._settings.app_token)
+        self._handler = SocketModeHandler(self.app(inbox), self._settings.app_token, concurrency=LISTENER_THREADS)
         self._handler.connect()  # type: ignore[no-untyped-call]  # Bolt leaves it untyped
 
     def answer(self, inbox: Inbox) -> "HttpEdge":

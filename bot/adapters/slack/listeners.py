@@ -1,11 +1,16 @@
-"""Listeners: acknowledge, check, hand over to the inbox. None of them works; five threads of Bolt serve them all.
+"""Listeners: check, hand over to the inbox, and let Slack have its acknowledgement. None of them works.
+
+Slack delivers again what was not acknowledged, and never what was: a request is acknowledged once the inbox has stored
+it, so that one which arrives as the process dies is not lost. Slack waits for 3 s only; where people cannot be looked up
+that fast, the request is acknowledged before it is stored.
 
 Bolt loses an acknowledgement when the listener raises right after it (facts measured with 1.30), and sends none for a
-request that no listener wants. So every listener acknowledges first, raises nothing, and sinks come last.
+request that no listener wants. So every listener raises nothing, and sinks come last.
 """
 
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,17 +35,21 @@ Body = Mapping[str, Any]
 COMMAND = "/relaunch"
 #: buttons of the App Home
 HOME_REFRESH, HOME_HEALTH = "home_refresh", "home_health"
+#: an acknowledgement waits this long for the request to be stored; Slack gives up after 3 s
+_STORED_WITHIN_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """What listeners need. `in_channel` says whether we can post in a channel (asks Slack)."""
+    """What listeners need. `in_channel` says whether we can post in a channel (asks Slack); `executor` is where requests
+    are handed over."""
 
     me: Identity
     inbox: Inbox
     people: People
     messenger: SlackMessenger
     in_channel: Callable[[str], bool]
+    executor: Executor
 
     def heard(self, heard: Heard) -> None:
         """Hand over what a person said."""
@@ -111,9 +120,10 @@ class Edge:
             hand_over(None)
 
     def _guarded(self, user: str, conversation: Conversation) -> Callable[[Callable[[Actor], None]], None]:
-        """Run with the actor; whatever goes wrong is told to that person and goes no further."""
+        """Run with the actor, and return once it has run or Slack waits no longer; whatever goes wrong is told to that
+        person and goes no further."""
 
-        def run(work: Callable[[Actor], None]) -> None:
+        def hand_over(work: Callable[[Actor], None]) -> None:
             try:
                 work(self.people.actor(user))
             except Exception as error:  # noqa: BLE001 - the border: Bolt would lose the acknowledgement
@@ -122,6 +132,9 @@ class Edge:
                     self.messenger.private(conversation, Actor(id=user), message)
                 except RelaunchError as unsaid:
                     _log.warning("the person could not be told", user=user, error=unsaid.message)
+
+        def run(work: Callable[[Actor], None]) -> None:
+            wait([self.executor.submit(hand_over, work)], timeout=_STORED_WITHIN_S)
 
         return run
 

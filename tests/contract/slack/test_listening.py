@@ -136,6 +136,18 @@ def test_slow_work_holds_up_nobodys_acknowledgement(listening):
     listening.inbox.hold.set()
 
 
+def test_a_request_is_acknowledged_once_it_is_stored(listening):
+    def acknowledged():
+        return [one for one in listening.workspace.office.traffic.entries if one.name == "ack"]
+
+    listening.inbox.hold = threading.Event()
+    listening.workspace.say("U0ANA", "ml-serving", "@relaunch status")
+    listening.wait(lambda: listening.inbox.of("message"))
+    assert not acknowledged()
+    listening.inbox.hold.set()
+    listening.wait(acknowledged)
+
+
 def test_a_known_error_is_told_to_the_person_alone_and_the_ack_is_kept(listening):
     listening.inbox.fail = UnreachableError("no connection to lab7", remedy="check that it is up", host="lab7")
     assert listening.workspace.command("U0ANA", "ml-serving", "/relaunch status")
