@@ -18,6 +18,8 @@ from bot.workflows.steady import steady
 #: of one log; a longer one keeps its beginning, where the cause often is, and its end
 _CHUNK_BYTES = 2_000_000
 _MOST_CHUNKS = 60
+#: of Slack's 75 characters on a button, what "Retry with" leaves
+_LABEL_ROOM = 60
 
 
 def save_log(job: Job) -> Json:
@@ -110,7 +112,7 @@ def _retry(job: Job, diagnosis: Diagnosis) -> dict[str, Any] | None:
     changes = [
         {"name": name, "old": _text(now.get(name)), "new": _text(value)} for name, value in diagnosis.overrides.items()
     ]
-    words = ", ".join(f"{name} {_text(value)}" for name, value in diagnosis.overrides.items())
+    words = _settings_in_words(diagnosis.overrides)
     extra = {
         "config": job.plan.config,
         "host": job.plan.host,
@@ -118,6 +120,17 @@ def _retry(job: Job, diagnosis: Diagnosis) -> dict[str, Any] | None:
         "overrides": dict(diagnosis.overrides),
     }
     return {"label": f"Retry with {words}", "operation": job.operation, "extra": extra, "changes": changes}
+
+
+def _settings_in_words(overrides: Mapping[str, Any]) -> str:
+    """ "speculative steps 1, topk 1": a first word that several share is said once; a button has room for few."""
+    said, before = [], ""
+    for name, value in overrides.items():
+        first, _, rest = name.replace("_", " ").partition(" ")
+        said.append(f"{rest if rest and first == before else f'{first} {rest}'.strip()} {_text(value)}")
+        before = first
+    words = ", ".join(said)
+    return words if len(words) <= _LABEL_ROOM else f"{len(said)} changes"
 
 
 def _text(value: object) -> str | None:

@@ -24,6 +24,7 @@ from bot.core.planning import (
 )
 from bot.core.rendering.redact import redact
 from bot.errors import BadInputError
+from bot.workflows.drift import start_drift
 from bot.workflows.look import look
 from bot.workflows.ports import Run
 from bot.workflows.running import running_on
@@ -155,6 +156,7 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
         running=running,
         history=_history(services, config.name, host.name),
         reasons=wanted.reasons,
+        drift=start_drift(services, config, revision, host.name, facts),
     )
     if wanted.verb == "start":
         return plan_start(request)

@@ -1,8 +1,6 @@
 """A server is up: prove it, say it, measure it, compare it with what is known."""
 
-import base64
 import shlex
-from collections.abc import Sequence
 from typing import Any
 
 from bot.core.domain.launch import LaunchState
@@ -10,13 +8,14 @@ from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Json, Message
 from bot.core.domain.reading import Known
 from bot.core.domain.records import to_json
-from bot.core.domain.shell import ShellCommand
-from bot.core.facts import HostFacts, driver, engine_version, gpus, model_files, ports
+from bot.core.facts import HostFacts, ports
 from bot.core.measuring.script import Progress
 from bot.core.planning import probe_target
 from bot.errors import RelaunchError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
+from bot.workflows.command_line import command_of, same_command
+from bot.workflows.drift import kept_facts
 from bot.workflows.job import Job
 from bot.workflows.look import look
 from bot.workflows.speed import Judged, judge, known_facts
@@ -40,7 +39,7 @@ def prove(job: Job) -> dict[str, Any]:
     _prove_process(job, status.pid, proof, doubts)
     if facts is not None:
         _prove_port(job, facts, status.pid, proof, doubts)
-        services.launches.set_facts(job.operation, recorded(facts))
+        services.launches.set_facts(job.operation, kept_facts(facts))
     _prove_token(job, proof, doubts)
     return {"proof": proof, "doubts": doubts, "url": f"http://{job.host.address}:{job.plan.port}"}
 
@@ -55,34 +54,15 @@ def _facts(job: Job) -> HostFacts | None:
         return None
 
 
-def recorded(facts: HostFacts) -> dict[str, str]:
-    """Facts that are kept with a launch: what a later comparison needs to know."""
-    kept: dict[str, str] = {}
-    version = facts.reading(engine_version.FACT)
-    if isinstance(version, Known):
-        kept |= {"engine_version": version.value.version} if version.value.version else {}
-        kept |= {f"{name}_version": value for name, value in version.value.packages.items()}
-    installed = facts.reading(driver.FACT)
-    if isinstance(installed, Known):
-        kept["driver"] = installed.value.version
-    cards = facts.reading(gpus.FACT)
-    if isinstance(cards, Known):
-        kept["gpu"] = ", ".join(sorted({card.name for card in cards.value}))
-    model = facts.reading(model_files.FACT)
-    if isinstance(model, Known) and model.value.hash:
-        kept["model_hash"] = model.value.hash
-    return kept
-
-
 def _prove_process(job: Job, pid: int | None, proof: list[str], doubts: list[str]) -> None:
     if pid is None:
         doubts.append("its main process was not seen")
         return
-    command = ShellCommand(text=f"base64 < /proc/{pid}/cmdline | tr -d '\\n'")
     try:
-        result = job.services.remote.run(job.host, command)
-        running = base64.b64decode(result.stdout or "").decode("utf-8", "replace").rstrip("\x00").split("\x00")
-    except (RelaunchError, ValueError):
+        running = command_of(job.services, job.host, pid)
+    except RelaunchError:
+        running = None
+    if running is None:
         doubts.append(f"the command line of process {pid} could not be read")
         return
     wanted = [str(word) for word in job.plan.argv]
@@ -90,17 +70,6 @@ def _prove_process(job: Job, pid: int | None, proof: list[str], doubts: list[str
         proof.append(f"process {pid} runs exactly the planned command")
     else:
         doubts.append(f"process {pid} runs another command line than planned: {shlex.join(running)[:300]}")
-
-
-def same_command(running: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether a process runs the wanted command. An interpreter in front (a script's #! line), a resolved program path,
-    and secrets ("<secret>") are no difference."""
-    tail = list(running)[-(len(wanted) - 1) :] if len(wanted) > 1 else []
-    program = running[: len(running) - len(tail)]
-    name = wanted[0].rsplit("/", 1)[-1]
-    if not program or not any(word.rsplit("/", 1)[-1] == name for word in program):
-        return False
-    return all(have == want or want == "<secret>" for have, want in zip(tail, wanted[1:], strict=True))
 
 
 def _prove_port(job: Job, facts: HostFacts, pid: int | None, proof: list[str], doubts: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Health reports: hosts, GPUs, servers with a real token, findings. What cannot be looked at is said, never hidden."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.core.domain.finding import Finding, Judgement
@@ -12,10 +13,11 @@ from bot.core.domain.records import from_json, to_json
 from bot.core.facts import HostFacts, gpus
 from bot.core.health import worst
 from bot.errors import RelaunchError
+from bot.workflows.drift import running_drift
 from bot.workflows.look import look_everywhere
 from bot.workflows.ports import Run
 from bot.workflows.rhythm import rhythm
-from bot.workflows.servers import ServerView, observe_all
+from bot.workflows.servers import ServerView, in_parallel, observe_all
 from bot.workflows.services import Services
 
 
@@ -26,7 +28,8 @@ def health(services: Services, host: str | None = None, schedule: str | None = N
     needs = {"gpus"}.union(*(probe.needs for probe in services.probes.values()))
     seen = look_everywhere(services, wanted, only=needs)
     views = observe_all(services, host=host)
-    hosts = [_host(services, h, seen[h.name], [v for v in views if v.launch.host == h.name]) for h in wanted]
+    changed = _drift(services, views)
+    hosts = [_host(services, h, seen[h.name], [v for v in views if v.launch.host == h.name], changed) for h in wanted]
     now = services.clock.now()
     for one in hosts:
         services.health_samples.add(one["name"], now, one)
@@ -42,7 +45,24 @@ def health(services: Services, host: str | None = None, schedule: str | None = N
     )
 
 
-def _host(services: Services, host: Host, facts: HostFacts | RelaunchError, views: list[ServerView]) -> dict[str, Any]:
+def _drift(services: Services, views: Sequence[ServerView]) -> dict[str, tuple[Finding, ...]]:
+    """Launch id -> what is not as it was when it was proven, of servers that answer."""
+    inventory = services.hosts.inventory().hosts
+    well = [view.launch for view in views if view.well and view.launch.host in inventory]
+    found = in_parallel(lambda launch: running_drift(services, launch, inventory[launch.host]), well)
+    return {
+        launch.id: tuple(replace(one, summary=f"{launch.config}: {one.summary}") for one in findings)
+        for launch, findings in zip(well, found, strict=True)
+    }
+
+
+def _host(
+    services: Services,
+    host: Host,
+    facts: HostFacts | RelaunchError,
+    views: list[ServerView],
+    changed: Mapping[str, tuple[Finding, ...]],
+) -> dict[str, Any]:
     if isinstance(facts, RelaunchError):
         return {
             "name": host.name,
@@ -53,6 +73,7 @@ def _host(services: Services, host: Host, facts: HostFacts | RelaunchError, view
             "findings": [],
         }
     findings = [f for probe in services.probes.values() for f in probe.judge(facts)]
+    findings += [f for view in views for f in changed.get(view.launch.id, ())]
     servers = [_server(view) for view in views]
     judgements = [f.judgement for f in findings] + [Judgement(s["judgement"]) for s in servers]
     return {

@@ -27,6 +27,17 @@ class RigHost:
         self.address = ""
         self._remotes: list[SshRemote] = []
 
+    @property
+    def root(self) -> Path:
+        """Its "/", as seen from here."""
+        return _RIG / "hosts" / self.name / "root"
+
+    @property
+    def known_hosts_line(self) -> str:
+        """Its host key, as ~/.ssh/known_hosts has it."""
+        lines = (_RIG / "known_hosts").read_text().splitlines()
+        return next(line for line in lines if line.startswith(f"{self.address} "))
+
     def up(self) -> None:
         """Boot it; returns when its sshd answers."""
         self.address = rig("up", self.name).split()[-1]

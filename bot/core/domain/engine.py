@@ -115,6 +115,9 @@ class Engine(Protocol):
     def version_has(self, flag: str, version: str | None) -> bool | None:
         """Whether an engine version has a canonical flag; None: not known."""
 
+    def newer_than_known(self, version: str | None) -> str | None:
+        """The newest version that is known here, where the given one is newer: its rules may be others."""
+
     def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
         """At most three right spellings for a wrong flag, best first."""
 

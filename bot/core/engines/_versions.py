@@ -28,3 +28,8 @@ def has(flag: Flag | None, version: str | None) -> bool | None:
     if flag.since is not None and key < version_key(flag.since):
         return False
     return not (flag.until is not None and key > version_key(flag.until))
+
+
+def newer(known: str, version: str | None) -> str | None:
+    """`known`, where the version is newer than it."""
+    return known if version is not None and version_key(version) > version_key(known) else None

@@ -10,14 +10,14 @@ from bot.core.domain.finding import Finding
 from bot.core.domain.launch import Milestone
 from bot.core.engines import _llama_cpp_log, _llama_cpp_rules
 from bot.core.engines._argv import Syntax, Value
-from bot.core.engines._flags_llama_cpp import FLAGS
+from bot.core.engines._flags_llama_cpp import FLAGS, VERSIONS
 from bot.core.engines._groups import group_of
 from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, flag_value, neutral_value, translate
 from bot.core.engines._program import Program
 from bot.core.engines._prometheus import read_page
 from bot.core.engines._rules import whole_number
-from bot.core.engines._versions import has
+from bot.core.engines._versions import has, newer
 from bot.errors import BadInputError
 
 _PROGRAM = Program(executables=("llama-server", "llama-server.exe"))
@@ -114,6 +114,10 @@ class LlamaCpp:
     def version_has(self, flag: str, version: str | None) -> bool | None:
         """Whether a build ("b11434") has a canonical flag; None: not known."""
         return has(_INDEX.by_name.get(flag), version)
+
+    def newer_than_known(self, version: str | None) -> str | None:
+        """The newest version that is known here, where the given one is newer."""
+        return newer(VERSIONS[-1], version)
 
     def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
         return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)

@@ -11,14 +11,14 @@ from bot.core.domain.launch import Milestone
 from bot.core.engines import _vllm_log, _vllm_rules
 from bot.core.engines import _vllm_speculation as speculation
 from bot.core.engines._argv import Syntax, Value
-from bot.core.engines._flags_vllm import FLAGS
+from bot.core.engines._flags_vllm import FLAGS, VERSIONS
 from bot.core.engines._groups import group_of
 from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, neutral_value, number_of, translate
 from bot.core.engines._program import Program
 from bot.core.engines._prometheus import read_page
 from bot.core.engines._rules import whole_number
-from bot.core.engines._versions import has
+from bot.core.engines._versions import has, newer
 from bot.errors import BadInputError
 
 _PROGRAM = Program(
@@ -122,6 +122,10 @@ class Vllm:
     def version_has(self, flag: str, version: str | None) -> bool | None:
         """Whether a version has a canonical flag; None: not known."""
         return has(_INDEX.by_name.get(flag.split(".", 1)[0]), version)
+
+    def newer_than_known(self, version: str | None) -> str | None:
+        """The newest version that is known here, where the given one is newer."""
+        return newer(VERSIONS[-1], version)
 
     def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
         return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)

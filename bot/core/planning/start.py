@@ -41,6 +41,8 @@ class StartRequest:
     history: Sequence[LaunchRecord] = ()
     #: why this revision, and what of the sentence was ignored
     reasons: tuple[str, ...] = ()
+    #: made before: what has changed since the revision was proven
+    drift: tuple[Finding, ...] = ()
     measure: bool = True
 
 
@@ -68,7 +70,8 @@ def plan_restart(request: StartRequest, target: Running) -> Plan | Refusal:
 
 def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Refusal:
     situation = _situation(request, replaces)
-    findings = tuple(one for check in request.checks.values() for one in check.judge(situation))
+    judged = tuple(one for check in request.checks.values() for one in check.judge(situation))
+    findings = (*judged, *request.drift)
     refused = [one for one in findings if one.judgement is Judgement.REFUSE]
     if refused:
         return Refusal(reason=refused[0].summary, remedy=refused[0].remedy, findings=findings)

@@ -40,7 +40,7 @@ def judge(situation: Situation) -> tuple[Finding, ...]:
             finding(
                 "engine_present",
                 Judgement.WARN,
-                f"{name} {install.version} is installed; launch {proven.number} ran on {proven.engine_version}",
+                f"{name}: launch {proven.number} was proven with {proven.engine_version}, now {install.version}",
                 *evidence,
                 remedy="expect other speed and flags, or install the proven version again",
             ),
