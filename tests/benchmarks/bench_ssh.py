@@ -25,6 +25,7 @@ class Stock:
     """paramiko as its documentation shows it."""
 
     def __init__(self, sshd: Sshd) -> None:
+        self.failures = 0
         self.client = paramiko.SSHClient()
         self.client.set_missing_host_key_policy(paramiko.AutoAddPolicy())
         self.client.connect(
@@ -32,8 +33,12 @@ class Stock:
         )
 
     def run(self, text: str) -> int:
-        """Run a command; the size of its output."""
-        _, stdout, _ = self.client.exec_command(text)
+        """Run a command; the size of its output. Under several threads it sometimes loses a channel: once more then."""
+        try:
+            _, stdout, _ = self.client.exec_command(text)
+        except paramiko.SSHException:
+            self.failures += 1
+            return self.run(text)
         size = len(stdout.read())
         stdout.channel.recv_exit_status()
         return size
@@ -98,6 +103,7 @@ def compare(sshd: Sshd) -> None:
         seconds(lambda: threaded(lambda: stock.run("true")), 3),
         seconds(lambda: threaded(lambda: remote.run(host, shell("true"))), 3),
     )
+    print(f"  (stock had to repeat {stock.failures} commands)")
     bulk = ShellCommand(text=f"head -c {BULK_BYTES} /dev/zero", output_limit_bytes=BULK_BYTES, timeout_s=120)
     line("100 MB of output", seconds(lambda: stock.run(bulk.text), 3), seconds(lambda: remote.run(host, bulk), 3))
     stock.close()

@@ -2,5 +2,6 @@
 
 `endpoint` reads ~/.ssh/config into routes, `host_keys` keeps pins, `identities` finds keys, `connection` opens and
 keeps one tuned transport, `pool` shares connections between threads, `wrapping` makes a command independent of the
-login shell, `session` runs one command on a channel, `forward` carries local ports, `remote` ties them together.
+login shell, `channels` sends on channels, `session` runs one command on one, `forward` carries local ports, `remote`
+ties them together.
 """

@@ -10,6 +10,7 @@ from pathlib import Path
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer
 
+from bot.adapters.ssh.channels import Transport
 from bot.adapters.ssh.endpoint import Endpoint
 from bot.adapters.ssh.host_keys import HostKey, HostKeys, Standing
 from bot.adapters.ssh.identities import Identities, Tried
@@ -31,6 +32,7 @@ _KEEPALIVE_S = 15
 _SPARE_TIMEOUT_S = 3.0
 #: time that a host may take to notice that a session of ours has ended
 _CLEAR_UP_S = 2.0
+_RISE_AFTER = 20
 #: the reader thread wakes at once when its socket closes
 _JOIN_S = 2.0
 _MLKEM = "mlkem768x25519-sha256"
@@ -38,22 +40,6 @@ _MLKEM = "mlkem768x25519-sha256"
 
 class NotStartedError(Exception):
     """The connection turned out dead before anything was asked of it: nothing ran, so trying again is safe."""
-
-
-class Transport(paramiko.Transport):
-    """paramiko's transport with a slow poll: at the stock 0.1 s, 500 idle connections cost 15 % of a core."""
-
-    _active_check_timeout = 5.0
-
-    def ask_exec(self, channel: paramiko.Channel, line: str) -> None:
-        """Ask for a command without waiting for the answer, which saves a round trip; a refusal closes the channel."""
-        message = paramiko.Message()
-        message.add_byte(bytes([98]))  # SSH_MSG_CHANNEL_REQUEST, RFC 4254 section 5.4
-        message.add_int(channel.remote_chanid)
-        message.add_string("exec")
-        message.add_boolean(True)  # wants a reply
-        message.add_string(line)
-        self._send_user_message(message)  # type: ignore[attr-defined]  # the stubs leave out what is protected
 
 
 if "_active_check_timeout" not in vars(paramiko.Transport):
@@ -72,6 +58,7 @@ class Connection:
         #: sessions that are open or being opened, and those that are open
         self._sessions = 0
         self._open = 0
+        self._since_refusal = 0
         self._streams = 0
 
     @property
@@ -164,8 +151,7 @@ class Connection:
             channel = None
             try:
                 channel = self.transport.open_channel("session", timeout=open_timeout_s)
-                with self._slots:
-                    self._open += 1
+                self._opened()
                 return channel
             except (paramiko.SSHException, EOFError, OSError) as error:
                 refused = isinstance(error, paramiko.ChannelException) or "Unable to open channel" in str(error)
@@ -188,10 +174,20 @@ class Connection:
                     host=self.endpoint.name,
                 ) from reason
 
+    def _opened(self) -> None:
+        """Count an open session. A limit learned while the host was only slow to clear up rises again, step by step."""
+        with self._slots:
+            self._open += 1
+            self._since_refusal += 1
+            if self._since_refusal % _RISE_AFTER == 0 and self._limit < MAX_SESSIONS:
+                self._limit += 1
+                self._slots.notify_all()
+
     def _learn_limit(self) -> int:
         """After a refusal: no more sessions than are open now. Gives their number; where it is 0, waits a moment."""
         with self._slots:
             found = self._open
+            self._since_refusal = 0
             if found:
                 self._limit = min(self._limit, found)
             else:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import paramiko
 
+from bot.adapters.ssh.channels import end_input, send
 from bot.adapters.ssh.connection import NotStartedError
 from bot.errors import RelaunchError
 
@@ -79,9 +80,10 @@ def _pump_out(sock: socket.socket, channel: paramiko.Channel) -> None:
     """Local side to the host, until the local side ends; the other direction stays open."""
     with contextlib.suppress(OSError, EOFError):
         while data := sock.recv(_CHUNK):
-            channel.sendall(data)
+            while data:
+                data = data[send(channel, data, None) :]
     with contextlib.suppress(OSError, EOFError):
-        channel.shutdown_write()
+        end_input(channel)
 
 
 def _pump_back(sock: socket.socket, channel: paramiko.Channel) -> None:

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 import paramiko
 
+from bot.adapters.ssh.channels import ChannelStream, Transport
 from bot.adapters.ssh.connection import (
     Connection,
     NotStartedError,
-    Transport,
     end,
     keep_alive,
     log_in,
@@ -223,10 +223,10 @@ class SshRemote:
         return transport, key, stream
 
 
-def _through(jump: Connection, *, endpoint: Endpoint, timeout_s: float) -> paramiko.Channel:
+def _through(jump: Connection, *, endpoint: Endpoint, timeout_s: float) -> ChannelStream:
     """A channel through a jump host, whose failure is said of the host behind it."""
     try:
-        return jump.direct(endpoint.address, endpoint.port, timeout_s)
+        return ChannelStream(jump.direct(endpoint.address, endpoint.port, timeout_s))
     except UnreachableError as error:
         raise UnreachableError(f"{endpoint.name}: {error.message}", remedy=error.remedy, host=endpoint.name) from error
 

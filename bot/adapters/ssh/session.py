@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import paramiko
 
-from bot.adapters.ssh.connection import Transport
+from bot.adapters.ssh.channels import end_input, send, transport_of
 from bot.adapters.ssh.wrapping import Wrapped
 
 _CHUNK = 128 * 1024
@@ -52,17 +52,15 @@ class Session:
     """One command on one channel. Not shared between threads."""
 
     def __init__(self, channel: paramiko.Channel, wrapped: Wrapped, stdin: bytes, timeout_s: float) -> None:
-        transport = channel.get_transport()
-        assert isinstance(transport, Transport)
-        self._transport = transport
+        self._transport = transport_of(channel)
         self._channel = channel
         self._deadline = time.monotonic() + timeout_s
         self._pending = memoryview(wrapped.preamble + stdin)
+        self._ends_input = wrapped.ends_input
         self._poll = select.poll()
         # fileno() first: bytes that come before it exists would not be signalled
         self._poll.register(channel.fileno(), select.POLLIN)
-        channel.settimeout(_FEED_WAIT_S)
-        transport.ask_exec(channel, wrapped.line)
+        self._transport.ask_exec(channel, wrapped.line)
         self._feed()
 
     def chunks(self) -> Iterator[tuple[bool, bytes]]:
@@ -114,11 +112,13 @@ class Session:
         channel = self._channel
         try:
             while self._pending:
-                self._pending = self._pending[channel.send(bytes(self._pending[:_CHUNK])) :]
-            if not channel.eof_sent:
-                channel.shutdown_write()
-        except TimeoutError:
-            return
+                sent = send(channel, bytes(self._pending[:_CHUNK]), _FEED_WAIT_S)
+                if sent == 0:
+                    return
+                self._pending = self._pending[sent:]
+            if self._ends_input:
+                end_input(channel)
+                self._ends_input = False
         except OSError:  # the command ended without reading all of it
             self._pending = self._pending[:0]
 

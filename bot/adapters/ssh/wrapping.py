@@ -42,6 +42,8 @@ class Wrapped:
 
     line: str
     preamble: bytes = b""
+    #: the command reads standard input to its end
+    ends_input: bool = False
 
 
 def wrap(command: ShellCommand, *, sudo: bool) -> Wrapped:
@@ -54,12 +56,13 @@ def wrap(command: ShellCommand, *, sudo: bool) -> Wrapped:
         prefix, start = "exec env LC_ALL=C sudo -n --", [_SAY_PID, "unset LC_ALL"]
     one_line = "; ".join([*start, command.text])
     if len(one_line) < _MAX_LINE and _PLAIN.fullmatch(one_line) and not _SPECIAL & set(one_line):
-        return Wrapped(f"{prefix} /bin/sh -c '{one_line}'")
+        tail = "" if command.stdin else " </dev/null"
+        return Wrapped(f"{prefix} /bin/sh -c '{one_line}'{tail}", ends_input=bool(command.stdin))
     program = "\n".join([*start, command.text])
     if command.stdin:
         loader = _LOADER.format(lines=program.count("\n") + 1)
-        return Wrapped(f"{prefix} /bin/sh -c '{_READER}'", _bytes(f"{loader}{program}\n"))
-    return Wrapped(f"{prefix} /bin/sh -s", _bytes(f"{{\n{program}\n}} </dev/null\n"))
+        return Wrapped(f"{prefix} /bin/sh -c '{_READER}'", _bytes(f"{loader}{program}\n"), ends_input=True)
+    return Wrapped(f"{prefix} /bin/sh -s", _bytes(f"{{\n{program}\n}} </dev/null\nexit\n"))
 
 
 def split_pid(stderr: str) -> tuple[int | None, str]:

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import urllib.request
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,20 @@ class TestConnection:
 
         killer.join()
         assert runs.read_text() == "ran\n"
+
+    def test_many_short_commands_from_many_threads_never_break_the_connection(self, sshd: Sshd) -> None:
+        remote = sshd.remote()
+        commands = [
+            shell("true"),
+            ShellCommand(text="exit 0\n# a script"),
+            ShellCommand(text="exit 0 # reads nothing of it", stdin=b"unread\n" * 1000),
+            ShellCommand(text="read -r line", stdin=b"line\n"),
+        ]
+        with ThreadPoolExecutor(8) as threads:
+            results = list(threads.map(lambda n: remote.run(sshd.host(), commands[n % 4]), range(400)))
+
+        assert all(result.ok for result in results)
+        assert "Disconnecting" not in sshd.log.read_text()
 
     def test_a_closed_port_says_so(self, sshd: Sshd) -> None:
         with pytest.raises(UnreachableError, match="refuses the connection"):
