@@ -113,7 +113,9 @@ def _best(best: LaunchRecord | None, judged: Judged) -> dict[str, Any] | None:
 
 def _cause(difference: Difference) -> dict[str, Any]:
     worth = f"{difference.worth_pct:+.0f} % ({difference.grounds})" if difference.worth_pct is not None else None
-    return {"summary": f"{difference.name}: {difference.before} → {difference.after}", "worth": worth}
+    parts = [(difference.name, difference.before, difference.after), *difference.along]
+    words = ", ".join(f"{name.replace('_', ' ')}: {before} → {after}" for name, before, after in parts)
+    return {"summary": words, "worth": worth}
 
 
 def _normal(services: Services, launch: LaunchRecord) -> Message:

@@ -10,11 +10,14 @@ from typing import Any
 from bot.core.domain.launch import Milestone, Phase
 from bot.core.domain.message import Message
 from bot.core.domain.operation import OperationState
+from bot.core.domain.reading import Known
 from bot.core.domain.runner import RunState
 from bot.core.engines import LogPosition, follow
+from bot.core.facts import ports
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError, TemporaryError
 from bot.workflows.job import Job
+from bot.workflows.look import look
 from bot.workflows.ports import Run
 
 #: rounds in one durable step: a crash repeats at most this many looks
@@ -164,9 +167,27 @@ def _not_ready(job: Job) -> str | None:
             if not models:
                 return "it serves no model"
             server.token(url, models[0])
+        return _answered_by_another(job, port)
     except RelaunchError as error:
         return error.message
-    return None
+
+
+def _answered_by_another(job: Job, port: int) -> str | None:
+    """A server that answers on the port need not be this launch: an engine binds late, and somebody may be faster."""
+    reading = look(job.services, job.host, only=("ports",)).reading(ports.FACT)
+    if not isinstance(reading, Known):
+        return None
+    listeners = [one for one in reading.value if one.port == port]
+    if not listeners:
+        return f"something answers on port {port}, but no process of this host listens there"
+    owners = [one.process for one in listeners if one.process is not None]
+    if not owners or any(owner.unit is None or _is_unit(owner.unit, job.unit) for owner in owners):
+        return None
+    return f"port {port} is answered by {owners[0].unit} (pid {owners[0].pid}), not by this launch"
+
+
+def _is_unit(seen: str, unit: str) -> bool:
+    return seen.removesuffix(".service") == unit
 
 
 def usual_times(job: Job) -> dict[str, float]:

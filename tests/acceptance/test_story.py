@@ -12,7 +12,7 @@ def test_the_seed_sentence_brings_up_a_server_with_measured_speed(talk: Talk) ->
     ready = talk.wait(ts, "tok/s for one stream", timeout=90)
     assert "is ready on ct129" in ready
     assert "a real token came back" in ready
-    # assert "runs exactly the planned command" in ready
+    assert "runs exactly the planned command" in ready
     assert "accept length 3." in ready
 
 
@@ -31,6 +31,7 @@ def test_a_restart_with_one_step_needs_an_approval_by_another_person_and_is_slow
     talk.say("@Relaunch we're at only 40 tok/s, were around 70 before, why is it slower?", thread=ts)
     why = talk.wait(ts, "Most likely first")
     assert "speculative steps: 3 → 1" in why
+    assert "speculative draft tokens: 4 → 2" in why
     offer = talk.wait_message(ts, "Most likely first")
     talk.click(offer["ts"], "Relaunch as in launch #1", user="U0ANA")
     card = talk.workspace.wait_for(

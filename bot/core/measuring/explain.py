@@ -74,6 +74,8 @@ class Difference:
     after: str
     worth_pct: float | None = None
     grounds: str = ""
+    #: settings that belong to the same difference: (name, before, after)
+    along: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,9 @@ def _flags(current: Observed, baseline: Observed, others: Sequence[Observed]) ->
                 after=new.get(lead, "not given"),
                 worth_pct=worth,
                 grounds=grounds,
+                along=tuple(
+                    (name, old.get(name, "not given"), new.get(name, "not given")) for name in members if name != lead
+                ),
             )
         )
     return found
