@@ -10,7 +10,6 @@ import structlog
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import bot.commands
-import bot.core.engines
 import bot.core.facts
 import bot.core.health
 import bot.core.planning.checks
@@ -41,6 +40,7 @@ from bot.core.domain.measurement import Workload
 from bot.core.domain.message import Message
 from bot.core.domain.operation import Actor, Permission, Schedule
 from bot.core.domain.runner import Runner
+from bot.core.engines import engines_by_name
 from bot.core.facts import Fact
 from bot.core.health import Probe
 from bot.core.language.vocabulary import Vocabulary
@@ -201,13 +201,6 @@ class App:
                 max_level_s=settings.measure_level_s,
             ),
         )
-
-
-def engines_by_name() -> dict[str, Engine]:
-    """All engines, by their own names."""
-    return {
-        engine.name: engine for engine in cast(dict[str, Engine], plugins.load(bot.core.engines, "ENGINE")).values()
-    }
 
 
 def _handlers() -> dict[Intent, conversation.Handler]:

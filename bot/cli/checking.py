@@ -7,6 +7,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.adapters.slack.web_api import web_client
 from bot.app import App
+from bot.cli.wiring import make_app
 from bot.errors import HostKeyError, RelaunchError
 from bot.settings import Settings
 from bot.workflows.look import look_everywhere
@@ -17,7 +18,7 @@ _NEEDED_SCOPES = ("app_mentions:read", "chat:write", "commands", "im:history", "
 
 def faults_of(settings: Settings, *, offline: bool) -> list[str]:
     """Every fault with its remedy, a line each."""
-    app = App(settings)
+    app = make_app(settings)
     try:
         found = list(_database(app))
         if offline or found:

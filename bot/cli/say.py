@@ -3,18 +3,20 @@
 import hashlib
 import secrets
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from bot.app import App
 from bot.cli.wiring import me, opened, print_json
 from bot.core.domain.button import ButtonValue, ButtonValueError
 from bot.core.domain.message import Conversation, Payload, Posted
 from bot.core.domain.operation import OperationState
 from bot.core.rendering.terminal import render_terminal
 from bot.errors import RefusedError
+
+if TYPE_CHECKING:
+    from bot.app import App
 
 _ENDED = ("success", "error", "cancelled", "max_recovery_attempts_exceeded")
 _OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
@@ -42,7 +44,7 @@ def say(
 class Talk:
     """One terminal conversation."""
 
-    def __init__(self, app: App, thread: str, *, as_json: bool = False) -> None:
+    def __init__(self, app: "App", thread: str, *, as_json: bool = False) -> None:
         self.app = app
         self.actor = me()
         self.conversation = Conversation(channel=self.actor.id, thread_ts=thread)

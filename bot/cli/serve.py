@@ -6,14 +6,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.app import App, set_up_logging
-from bot.cli.web import web_server
+from bot.cli.wiring import make_app
 from bot.errors import PermanentError, SettingsError
 from bot.settings import Settings, load
+
+if TYPE_CHECKING:
+    from bot.app import App
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,12 +31,11 @@ def run() -> None:
     """The bot over Socket Mode. Ends at SIGTERM; what runs is carried on by the next process."""
     settings = load()
     _need(settings, "slack_bot_token", "slack_app_token")
-    listen(App(settings))
+    listen(make_app(settings))
 
 
-def listen(app: App) -> None:
+def listen(app: "App") -> None:
     """Listen and work until a signal; closes the app."""
-    set_up_logging(app.settings)
     with _closing(app):
         slack = app.slack()
         app.open(slack=slack.messenger)
@@ -49,8 +50,9 @@ def web(
     """The bot over HTTP with request signatures, with /healthz and /metrics."""
     settings = load()
     _need(settings, "slack_bot_token", "slack_signing_secret")
-    set_up_logging(settings)
-    with _closing(App(settings)) as app:
+    from bot.cli.web import web_server
+
+    with _closing(make_app(settings)) as app:
         slack = app.slack()
         app.open(slack=slack.messenger)
         server = web_server(app, slack.answer(app.inbox()), host or settings.web_host, port or settings.web_port)
@@ -61,7 +63,7 @@ def web(
 
 
 @contextlib.contextmanager
-def _closing(app: App) -> Iterator[App]:
+def _closing(app: "App") -> "Iterator[App]":
     try:
         yield app
     finally:
@@ -83,9 +85,7 @@ def _until_signal() -> None:
 
 def migrate() -> None:
     """Bring the database to the newest schema."""
-    settings = load()
-    set_up_logging(settings)
-    app = App(settings)
+    app = make_app(load())
     try:
         app.database.migrate()
     finally:
@@ -122,7 +122,6 @@ def check(
         for fault in error.faults:
             print(f"fault: {fault}", file=sys.stderr)
         raise typer.Exit(1) from None
-    set_up_logging(settings)
     found = faults_of(settings, offline=offline)
     for line in found:
         print(f"fault: {line}", file=sys.stderr)

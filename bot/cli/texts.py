@@ -63,8 +63,8 @@ def _now() -> Any:
 
 
 def _names(catalog: Path | None) -> Any:
-    from bot.app import engines_by_name
     from bot.core.catalog.files import catalog_from_yaml_data
+    from bot.core.engines import engines_by_name
     from bot.core.language.vocabulary import Vocabulary
 
     engines = engines_by_name()
@@ -117,10 +117,10 @@ def discover(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Find launches in copied files. Nothing is executed."""
-    from bot.app import engines_by_name
     from bot.core.discovery.artefact import artefact_from_row, artefacts_from_paths
     from bot.core.discovery.candidate import answer
     from bot.core.discovery.discover import discover as find
+    from bot.core.engines import engines_by_name
 
     engines = engines_by_name()
     if jsonl is not None:

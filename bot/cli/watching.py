@@ -84,7 +84,7 @@ def bench(
     """Measure a server from this machine. Needs no database."""
     from bot.adapters.clock.system import SystemClock
     from bot.adapters.local_python import SubprocessPython
-    from bot.app import engines_by_name
+    from bot.core.engines import engines_by_name
     from bot.core.measuring.verdict import compare_measurements
     from bot.resources import directory
     from bot.workflows.measure import bench_url

@@ -5,21 +5,31 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bot.app import App, set_up_logging
 from bot.core.domain.operation import Actor
 from bot.errors import PermanentError
 from bot.settings import Settings, load
 from bot.workflows.services import Services
 
+if TYPE_CHECKING:
+    from bot.app import App
+
+
+def make_app(settings: Settings) -> "App":
+    """An app that is not open yet, with logging set up.
+
+    Loading everything takes a good part of a second, and many commands need none of it."""
+    from bot.app import App, set_up_logging
+
+    set_up_logging(settings)
+    return App(settings)
+
 
 @contextmanager
-def opened(settings: Settings | None = None, *, migrate: bool = True) -> Iterator[App]:
+def opened(settings: Settings | None = None, *, migrate: bool = True) -> "Iterator[App]":
     """The app, open. Where a bot already works on the same SQLite file, runs are submitted to it."""
-    chosen = settings or load()
-    set_up_logging(chosen)
-    app = App(chosen)
+    app = make_app(settings or load())
     try:
         if migrate:
             app.database.migrate()
@@ -35,11 +45,9 @@ def opened(settings: Settings | None = None, *, migrate: bool = True) -> Iterato
 
 
 @contextmanager
-def stored(settings: Settings | None = None) -> Iterator[App]:
+def stored(settings: Settings | None = None) -> "Iterator[App]":
     """The app with its database only: nothing is carried out."""
-    chosen = settings or load()
-    set_up_logging(chosen)
-    app = App(chosen)
+    app = make_app(settings or load())
     try:
         app.database.migrate()
         app.open(work=False)
@@ -48,7 +56,7 @@ def stored(settings: Settings | None = None) -> Iterator[App]:
         app.close()
 
 
-def services_of(app: App) -> Services:
+def services_of(app: "App") -> Services:
     """The services of an open app."""
     return app.ready
 

@@ -1,8 +1,8 @@
 """Listeners: check, hand over to the inbox, and let Slack have its acknowledgement. None of them works.
 
 Slack delivers again what was not acknowledged, and never what was: a request is acknowledged once the inbox has stored
-it, so that one which arrives as the process dies is not lost. Slack waits for 3 s only; where people cannot be looked up
-that fast, the request is acknowledged before it is stored.
+it, so that one which arrives as the process dies is not lost. Slack waits for 3 s only; where a person cannot be looked
+up that fast, the request is acknowledged before it is stored.
 
 Bolt loses an acknowledgement when the listener raises right after it (facts measured with 1.30), and sends none for a
 request that no listener wants. So every listener raises nothing, and sinks come last.
@@ -41,8 +41,8 @@ _STORED_WITHIN_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Edge:
-    """What listeners need. `in_channel` says whether we can post in a channel (asks Slack); `executor` is where requests
-    are handed over."""
+    """What listeners need. `in_channel` says whether we can post in a channel (asks Slack); requests are handed over on
+    threads of `executor`."""
 
     me: Identity
     inbox: Inbox

@@ -5,8 +5,11 @@ Modules with an underscore hold what they share and their flag tables. No other 
 """
 
 import re
+import sys
 from dataclasses import dataclass, replace
+from typing import cast
 
+from bot import plugins
 from bot.core.domain.engine import Engine
 from bot.core.domain.launch import Milestone, Phase
 from bot.core.engines._log_lines import TWICE
@@ -15,6 +18,12 @@ EVERY_MODULE_IS_A_PLUGIN = True
 
 #: a partial line longer than this is dropped; progress bars are split at carriage returns before
 _LONGEST_TAIL = 20_000
+
+
+def engines_by_name() -> dict[str, Engine]:
+    """All engines, by their own names."""
+    found = cast(dict[str, Engine], plugins.load(sys.modules[__name__], "ENGINE"))
+    return {engine.name: engine for engine in found.values()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median, stdev
 
-from scipy import stats
-
 from bot.core.domain.measurement import Level, Measurement, Verdict, VerdictKind
 from bot.core.measuring.fairness import DISTURBING
 
@@ -159,6 +157,8 @@ def _estimate(old: Sequence[float], new: Sequence[float]) -> _Estimate:
 
 def _trimmed(values: Sequence[float]) -> tuple[float, float, int]:
     """Trimmed mean of the logarithms, the variance of that mean (Yuen) and its degrees of freedom."""
+    from scipy import stats  # half of a command's start-up time, and most commands compare nothing
+
     logs = [math.log(v) for v in values]
     share = TRIM if len(logs) >= TRIM_FROM else 0.0
     error = float(stats.mstats.trimmed_stde(logs, limits=(share, share))) if share else float(stats.sem(logs))
@@ -175,6 +175,8 @@ def _average(each: Sequence[_Estimate]) -> _Estimate:
 
 def _interval(estimate: _Estimate, shared: float, confidence: float) -> tuple[float, float, float]:
     """Change, low and high in per cent. `shared`, the variance between launches, is known: it costs no freedom."""
+    from scipy import stats  # half of a command's start-up time, and most commands compare nothing
+
     variance = estimate.variance + shared
     if estimate.variance > 0:
         freedom = variance**2 / (estimate.variance**2 / estimate.freedom)
