@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+from tests.rig.needs import missing
 
 _FLAGS = [
     "--no-sandbox",
@@ -31,7 +32,7 @@ def browser() -> Iterator[Browser]:
     """A headless browser."""
     path = chromium()
     if path is None:
-        pytest.skip("Chromium is not installed; set CHROMIUM to its path")
+        missing("Chromium is not installed; set CHROMIUM to its path")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=_FLAGS)
         yield running

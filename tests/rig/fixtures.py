@@ -72,3 +72,9 @@ def rig_host_factory(_rig_hosts: Callable[[], RigHost]) -> Callable[[], RigHost]
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of an empty PostgreSQL database in a cluster of our own (RELAUNCH_TEST_POSTGRES_URL: that one)."""
     yield from postgres.cluster(tmp_path_factory)
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_url: str) -> Iterator[str]:
+    """URL of a new, empty PostgreSQL database."""
+    yield from postgres.empty_database(postgres_url)

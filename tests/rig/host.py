@@ -98,6 +98,16 @@ class RigHost:
         state["gpus"][0]["memory.used"] = used_mib
         path.write_text(json.dumps(state))
 
+    def change_gpus(self, **values: Any) -> list[dict[str, Any]]:
+        """Fields of all its GPUs, by their names in nvidia-smi; gives the GPUs."""
+        path = _RIG / "hosts" / self.name / "gpus.json"
+        state = json.loads(path.read_text())
+        for gpu in state["gpus"]:
+            gpu.update(values)
+        path.write_text(json.dumps(state))
+        gpus: list[dict[str, Any]] = state["gpus"]
+        return gpus
+
     def host(self, user: str = "root", **changes: Any) -> Host:
         """It as a host of the inventory."""
         given = {

@@ -4,10 +4,12 @@ import os
 import pwd
 import shutil
 import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from tests.rig import needs
 from tests.rig.sshd import free_port
@@ -63,3 +65,17 @@ def _run(account: str | None, command: list[str]) -> None:
     done = subprocess.run(command, user=account, cwd="/", capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+
+
+def empty_database(url: str) -> Iterator[str]:
+    """The URL of a new, empty database in the cluster of `url`; it is dropped afterwards."""
+    name = f"t{uuid.uuid4().hex[:12]}"
+    server = create_engine(url, isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    try:
+        yield url.rsplit("/", 1)[0] + f"/{name}"
+    finally:
+        with server.connect() as connection:
+            connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+        server.dispose()

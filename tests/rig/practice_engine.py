@@ -35,7 +35,7 @@ class PracticeEngines:
     def __init__(self, host: RigHost, *, start_s: float = 2.0) -> None:
         self.host = host
         self._variables = {"PRACTICE_GPU_DIR": GPU_FOLDER, "PRACTICE_START_S": str(start_s)}
-        gpus = json.loads(host.run("cat /run/gpus.json"))["gpus"]
+        gpus = host.change_gpus(compute_cap="8.6")
         cards = [{**{n: g[n] for n in ("index", "name", "uuid")}, "memory_mib": g["memory.total"]} for g in gpus]
         folder = host.root / GPU_FOLDER[1:]
         folder.mkdir(parents=True)

@@ -14,7 +14,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path / 'relaunch.db'}"
     else:
-        url = request.getfixturevalue("postgres_url")
+        url = request.getfixturevalue("empty_postgres_url")
     made = Database(url)
     made.migrate()
     yield made

@@ -11,15 +11,6 @@ _WORKER = Path(__file__).with_name("worker.py")
 _STEPS = ["first", "unreachable", "second gpu1 3", "third"]
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Database of the durable runs."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'durable.db'}"
-    found: str = request.getfixturevalue("postgres_url")
-    return found
-
-
 def _run(url: str, log: Path, kill_at: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(_WORKER), url, str(log), kill_at],
@@ -32,22 +23,31 @@ def _run(url: str, log: Path, kill_at: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(
-    ("kill_at", "twice"),
-    [
-        ("first:before", set()),
-        ("first:after", {"first"}),
-        ("between", set()),
-        ("second gpu1 3:after", {"second gpu1 3"}),
-        ("third:after", {"third"}),
-        ("end", set()),
-    ],
-)
-def test_a_killed_run_is_carried_on(url: str, tmp_path: Path, kill_at: str, twice: set[str]) -> None:
-    log = tmp_path / "log"
+_POINTS = [
+    ("first:before", set()),
+    ("first:after", {"first"}),
+    ("between", set()),
+    ("second gpu1 3:after", {"second gpu1 3"}),
+    ("third:after", {"third"}),
+    ("end", set()),
+]
+
+
+@pytest.mark.parametrize(("kill_at", "twice"), _POINTS)
+def test_a_killed_run_is_carried_on(tmp_path: Path, kill_at: str, twice: set[str]) -> None:
+    _is_carried_on(f"sqlite:///{tmp_path / 'durable.db'}", tmp_path / "log", kill_at, twice)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(("kill_at", "twice"), _POINTS[1:4])
+def test_a_peer_takes_a_killed_run_over(empty_postgres_url: str, tmp_path: Path, kill_at: str, twice: set[str]) -> None:
+    _is_carried_on(empty_postgres_url, tmp_path / "log", kill_at, twice)
+
+
+def _is_carried_on(url: str, log: Path, kill_at: str, twice: set[str]) -> None:
     assert _run(url, log, kill_at).returncode == -9
     done = _run(url, log, "")
-    assert done.stdout.strip() == "success", done.stderr
+    assert done.stdout.splitlines()[-1:] == ["success"], done.stderr
     counts = Counter(log.read_text().splitlines())
     assert counts == Counter({step: 2 if step in twice else 1 for step in _STEPS})
 
