@@ -7,6 +7,7 @@ from bot.core.discovery.candidate import Candidate
 from bot.core.discovery.drift import drift
 from bot.core.discovery.launch_call import Evidence
 from bot.core.domain.catalog import LaunchConfig, LaunchRecord, Revision
+from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Finding
 from bot.core.domain.host import Host
 from bot.core.domain.plan import Plan
@@ -30,13 +31,14 @@ _KEPT: dict[str, tuple[str, Fact[Any]]] = {
 }
 
 
-def kept_facts(facts: HostFacts) -> dict[str, str]:
+def kept_facts(facts: HostFacts, engine: Engine) -> dict[str, str]:
     """Facts that are kept with a launch, as far as they are known."""
     kept: dict[str, str] = {}
     version = facts.reading(engine_version.FACT)
     if isinstance(version, Known):
         kept |= {"engine_version": version.value.version} if version.value.version else {}
-        kept |= {f"{name}{_VERSION}": value for name, value in version.value.packages.items()}
+        libraries = {name: value for name, value in version.value.packages.items() if name != engine.distribution}
+        kept |= {f"{name}{_VERSION}": value for name, value in libraries.items()}
     installed = facts.reading(driver.FACT)
     if isinstance(installed, Known):
         kept["driver"] = installed.value.version
@@ -86,7 +88,7 @@ def _changed(
     services: Services, revision: Revision, proven: Mapping[str, str], facts: HostFacts, running: Candidate | None
 ) -> tuple[Finding, ...]:
     engine = services.engines[revision.engine]
-    now = _now(proven, facts)
+    now = _now(proven, facts, engine)
     return drift(
         revision,
         engine=engine,
@@ -96,9 +98,9 @@ def _changed(
     )
 
 
-def _now(proven: Mapping[str, str], facts: HostFacts) -> dict[str, Reading[str]]:
+def _now(proven: Mapping[str, str], facts: HostFacts, engine: Engine) -> dict[str, Reading[str]]:
     """Today's readings of what was kept; kept facts of other kinds are left out."""
-    known = kept_facts(facts)
+    known = kept_facts(facts, engine)
     found: dict[str, Reading[str]] = {}
     for key in proven:
         if key not in _KEPT and not key.endswith(_VERSION):

@@ -39,7 +39,7 @@ def prove(job: Job) -> dict[str, Any]:
     _prove_process(job, status.pid, proof, doubts)
     if facts is not None:
         _prove_port(job, facts, status.pid, proof, doubts)
-        services.launches.set_facts(job.operation, kept_facts(facts))
+        services.launches.set_facts(job.operation, kept_facts(facts, services.engines[job.plan.engine]))
     _prove_token(job, proof, doubts)
     return {"proof": proof, "doubts": doubts, "url": f"http://{job.host.address}:{job.plan.port}"}
 

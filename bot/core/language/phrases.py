@@ -5,14 +5,14 @@ import re
 from bot.core.domain.command import Reference
 from bot.core.language.tokens import Token
 
-_TOK_S = r"(?:tok/s|toks/s|tok/sec|t/s|tps|tokens?/s(?:ec)?|tokens (?:per|a) sec(?:ond)?|tok per sec(?:ond)?|tok)"
+TOK_S = r"(?:tok/s|toks/s|tok/sec|t/s|tps|tokens?/s(?:ec)?|tokens (?:per|a) sec(?:ond)?|tok per sec(?:ond)?|tok)"
 _REFERENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "speed",
         re.compile(
             rf"(?:that |which |the one )?(?:(?:did|does|had|gave|gives|made|reached|got|gets|hit|hits|ran at"
             rf"|runs at|doing|at|with|around|about|was|is|has) )*(?:around |about "
-            rf"|~ ?)?(?P<n>\d+(?:\.\d+)?) ?{_TOK_S}\b"
+            rf"|~ ?)?(?P<n>\d+(?:\.\d+)?) ?{TOK_S}\b"
         ),
     ),
     (

@@ -8,7 +8,7 @@ from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import ACTIONS, Command, Intent, Question, ThreadContext
 from bot.core.domain.engine import Engine
 from bot.core.domain.host import Inventory
-from bot.core.language import aim, draft, holding, injection, intents, lookup, slots
+from bot.core.language import aim, draft, holding, injection, intents, lookup, slots, slowdown
 from bot.core.language import lexicon as lex
 from bot.core.language.clauses import split
 from bot.core.language.message import ASKING, Message
@@ -82,7 +82,7 @@ class _Reader:
         questions = [(i, n) for i, n in questions if n not in ACTIONS]
         if questions and not self._shadowed(questions):
             return self._read(*questions[0])
-        return self._without_request() or self._none(holding.why_not(self.message))
+        return self._without_request() or self._slowdown() or self._none(holding.why_not(self.message))
 
     def _intents(self, kinds: frozenset[str]) -> Found:
         found = [(i, intents.of(self.message, i)) for i, a in enumerate(self.acts) if a.kind in kinds]
@@ -124,6 +124,16 @@ class _Reader:
         if polite or made.ask or made.intent is not Intent.START:
             return made
         return replace(made, ask=True, question=Question(code="no_verb"))
+
+    def _slowdown(self) -> Command | None:
+        """A thread's server, or one that is named, is told to be slower than before."""
+        told = [i for i, a in enumerate(self.acts) if a.kind not in ("social", "joke")]
+        if not told or not slowdown.told(self.message.normal.text) or self.message.to_another(told[0]):
+            return None
+        named = [i for i in told if self.message.slots_of(i).names.hits or self.message.slots_of(i).hosts.named]
+        if not named and self.message.context is None:
+            return None
+        return self._read((named or told)[0], Intent.COMPARE)
 
     # ---- gathering words
 

@@ -70,7 +70,7 @@ def test_wrong_flags_a_missing_library_and_half_the_speed_are_each_explained(sta
     engines.miss_library("libavutil.so.58")
     press(talk, failed, "Retry with speculative steps 1")
     lost = talk.wait(ts, "libavutil.so.58 is not on the loader path")
-    assert "install" in lost, lost
+    assert "Install the package that brings libavutil.so.58" in lost, lost
 
     engines.miss_library(None)
     ts = talk.say("@Relaunch start qwen on ct7 with 1 step and 2 draft tokens")
