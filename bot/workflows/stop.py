@@ -1,6 +1,7 @@
 """Stop a server and prove that it is gone: process tree, port, GPU memory; else name what is left."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bot.core.domain.catalog import LaunchRecord
@@ -12,16 +13,22 @@ from bot.core.domain.runner import StopResult, StopTarget
 from bot.workflows.job import Job
 from bot.workflows.steady import steady
 
+#: states in which a server may be on the host
+_ALIVE = (LaunchState.STARTING, LaunchState.READY, LaunchState.STOPPING)
+
 
 def stop(job: Job, step: Step) -> Json:
     """Stop what the step names, record and say it. Gives {"result": StopResult, "took_s"}."""
     services = job.services
     launch = _launch_of(job, step)
+    # this very step may have been interrupted after its effect
+    again = launch is not None and launch.state in (LaunchState.STOPPING, LaunchState.STOPPED)
+    alive = launch is not None and launch.state in _ALIVE
     plan = services.launches.plan(launch.id) if launch else None
     name = plan.runner if plan else (job.plan.runner if step.unit else "process")
     port = plan.port if plan else job.plan.port
     began = services.clock.monotonic_s()
-    if launch is not None:
+    if launch is not None and alive:
         services.launches.set_state(launch.id, LaunchState.STOPPING, at=services.clock.now())
     runner = services.runners[name]
     target = StopTarget(unit=step.unit, runner=name, pid=step.pid, port=port)
@@ -30,11 +37,11 @@ def stop(job: Job, step: Step) -> Json:
         lambda: runner.parse_stop(services.remote.run(job.host, runner.stop(target, services.script))),
     )
     took_s = services.clock.monotonic_s() - began
-    if launch is not None and not result.survivors:
+    if launch is not None and alive and not result.survivors:
         services.launches.set_state(
             launch.id, LaunchState.STOPPED, at=services.clock.now(), detail="stopped on request", by=job.actor.id
         )
-    job.post("stopped", _message(job, launch, target, result, took_s))
+    job.post("stopped", _message(job, launch, target, replace(result, acted=result.acted or again), took_s))
     return {"result": to_json(result), "took_s": took_s}
 
 
@@ -75,8 +82,9 @@ def _say_cancelled(job: Job, left: str | None) -> Json:
 
 
 def _launch_of(job: Job, step: Step) -> LaunchRecord | None:
+    """The launch whose unit is stopped; one that counts as ended too, as this step may have recorded that already."""
     launches = job.services.launches
-    for launch in launches.running(job.plan.host):
+    for launch in (*launches.running(job.plan.host), *launches.recent(host=job.plan.host)):
         if step.unit is not None and launches.unit(launch.id) == step.unit:
             return launch
     return None
@@ -124,7 +132,12 @@ def _proof(target: StopTarget, result: StopResult) -> tuple[list[str], list[str]
     before, after = result.gpu_mib_before, result.gpu_mib_after
     if before and after:
         freed = sum(before.values()) - sum(after.values())
-        proof.append(f"GPU memory returned: {max(freed, 0) / 1024:.1f} GiB")
+        # nothing is freed while one looks where the memory was returned before, or never taken
+        proof.append(
+            f"GPU memory returned: {freed / 1024:.1f} GiB"
+            if freed > 0
+            else f"GPU memory in use on the host: {sum(after.values()) / 1024:.1f} GiB"
+        )
     else:
         open_.append("GPU memory could not be looked at")
     if result.killed:
