@@ -113,7 +113,7 @@ class MortalApp(App):
 
     def open(self, *, slack: Messenger | None = None, work: bool = True) -> Services:
         """The same, with a messenger that tells."""
-        return super().open(slack=_Told(slack, self._dies_at), work=work)  # type: ignore[arg-type]  # passes everything on
+        return super().open(slack=_Told(slack, self._dies_at), work=work)
 
     def inbox(self) -> Any:
         """The same, telling."""

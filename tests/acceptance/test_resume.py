@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bot.practice.run import run
+from bot.practice.workspace.roster import BOB
 from tests.acceptance.bot_process import Point
 from tests.acceptance.stage import Stage
-from tests.acceptance.thread import BOB
 
 _CONFIG = "qwen3.6-27b-mtp"
 _SEED = "@Relaunch start qwen on ct129 with stock mtp"
@@ -99,12 +99,15 @@ def test_an_approved_restart_that_is_killed_at_every_step_goes_on(stage: Stage) 
     bot = stage.bot()
     first = stage.talk.say(_SEED)
     stage.talk.wait(first, _SPEED)
-    ts = stage.talk.say(_RESTART)
-    card = stage.talk.wait_message(ts, "Approve: restart")
     bot.kill()
-    # the approval waits without a bot; a click that was not stored is not acknowledged, so the person sees it
+    bot = stage.bot(dies_at=Point(method="put", words=":approval", after=False))
+    ts = stage.talk.say(_RESTART)
+    assert bot.end() == -signal.SIGKILL, bot.text()
+    # the card that is not remembered is posted again; either may be used, and only one of them
+    card = stage.talk.wait_message(ts, "Approve: restart")
     bot = stage.bot(dies_at=Point(method="action", words="", after=False))
-    stage.connected()
+    stage.talk.workspace.wait_for(lambda: stage.posted(ts)["approval"] == 2, 30)
+    # a click that was not stored is not acknowledged, so that the person sees it
     assert not stage.talk.workspace.click(BOB, "ml-serving", card["ts"], "Approve")
     assert bot.end() == -signal.SIGKILL
     clicked = False
@@ -123,9 +126,13 @@ def test_an_approved_restart_that_is_killed_at_every_step_goes_on(stage: Stage) 
     assert "its processes are gone; port" in stopped
     assert stage.launches() == [(1, _CONFIG, "stopped"), (2, _CONFIG, "ready")]
     assert stage.executed() == [1, 1]
-    assert stage.posted(ts) == Counter(card=1, approval=1, stopped=1, progress=1, ready=1, picture=1)
+    assert stage.posted(ts) == Counter(card=1, approval=2, stopped=1, progress=1, ready=1, picture=1)
     assert stage.rows("SELECT approved, decided_by FROM approvals") == [(1, BOB)]
     assert all("did not respond in time" in shown for shown in stage.private())
+    told = len(stage.private())
+    assert stage.talk.workspace.click(BOB, "ml-serving", card["ts"], "Approve")
+    assert "did not respond in time" not in stage.talk.workspace.wait_for(lambda: stage.private()[told:])[0]
+    assert len(stage.launches()) == 2
     assert stage.complaints() == []
 
 
