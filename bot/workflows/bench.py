@@ -126,6 +126,7 @@ def _measure(services: Services, arguments: Mapping[str, Any], card: Posted) -> 
         local=services.local_python,
         cancelled=lambda: services.operations.state(operation) is OperationState.CANCELLED,
         facts=known_facts(services, launch.id),
+        pythons=plan.argv[:1] if "python" in str(plan.argv[0]) else (),  # type: ignore[arg-type]  # argv[0] is a path
     )
     services.launches.add_measurement(launch.id, measurement)
     result: Json = to_json(measurement)
