@@ -217,7 +217,8 @@ class Story:
                 ours, counted = level["tokens"], level.get("counted_tokens")
                 close = bool(counted) and abs(ours / counted - 1) <= AGREEMENT
                 self.check(
-                    f"launch {number} at {level['concurrency']}: {ours} tokens came, the server counted {counted}", close
+                    f"launch {number} at {level['concurrency']}: {ours} tokens came, the server counted {counted}",
+                    close,
                 )
 
     # --- the story
@@ -280,7 +281,9 @@ class Story:
         self.check("stop: the port is closed", "closed" in text)
         self.check("stop: GPU memory is said to be returned", "GPU" in text and "returned" in text)
         used = self.machine.memory_mib()
-        self.check(f"stop: {used} MiB in use ({self.memory_before} before)", used <= self.memory_before + MEMORY_LEFT_MIB)
+        self.check(
+            f"stop: {used} MiB in use ({self.memory_before} before)", used <= self.memory_before + MEMORY_LEFT_MIB
+        )
         self.look("after the stop")
 
     def foreign(self) -> None:
@@ -404,7 +407,11 @@ def main() -> int:
         with (
             workspace(data, machine) as practice,
             practice_bot(
-                practice, measure_level_s=seconds, measure_output_tokens=tokens, measure_concurrency=(1, 8), log_level="INFO"
+                practice,
+                measure_level_s=seconds,
+                measure_output_tokens=tokens,
+                measure_concurrency=(1, 8),
+                log_level="INFO",
             ) as app,
         ):
             story = Story(practice, app, machine, out)

@@ -76,8 +76,17 @@ class Machine:
         command = [sys.executable, str(script), "--config", "configs/pretrain-7b.yaml", "--hold-gib", str(gib)]
         self._others.append(
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, text=True, user=owner, cwd=folder, start_new_session=True,
-                env={"PATH": os.environ["PATH"], "HOME": str(folder), "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")},
+                command,
+                stdout=subprocess.PIPE,
+                text=True,
+                user=owner,
+                cwd=folder,
+                start_new_session=True,
+                env={
+                    "PATH": os.environ["PATH"],
+                    "HOME": str(folder),
+                    "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
+                },
             )  # fmt: skip
         )
         line = self._others[-1].stdout.readline() if self._others[-1].stdout else ""
@@ -137,7 +146,11 @@ class _Plain(Shell):
     """A shell that changes nothing of what is asked."""
 
     def environment(self) -> dict[str, str]:
-        return {name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "PATH") if name in os.environ}
+        return {
+            name: os.environ[name]
+            for name in ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "PATH")
+            if name in os.environ
+        }
 
     @property
     def home(self) -> Path:
@@ -228,7 +241,9 @@ class OpenSsh:
         client.set_missing_host_key_policy(paramiko.AutoAddPolicy())
         name = pwd.getpwuid(os.getuid()).pw_name
         try:
-            client.connect("127.0.0.1", self.port, name, key_filename=str(data / "id"), look_for_keys=False, allow_agent=False)
+            client.connect(
+                "127.0.0.1", self.port, name, key_filename=str(data / "id"), look_for_keys=False, allow_agent=False
+            )
             _, out, _ = client.exec_command("echo $PATH; id; command -v nvidia-smi python3")
             print("over SSH:", out.read().decode().replace("\n", " | "), flush=True)
         except (paramiko.SSHException, OSError) as error:

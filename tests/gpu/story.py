@@ -31,8 +31,10 @@ sys.path.insert(0, str(ROOT))
 
 # ruff: noqa: E402  # the checkout is not installed on that machine
 from bot.adapters.local_python import SubprocessPython
-from bot.adapters.plots import LaunchPoint, history_plot, levels_plot
+from bot.adapters.plots.history import history_plot
+from bot.adapters.plots.levels import levels_plot
 from bot.core.domain.measurement import Measurement, Verdict, VerdictKind, Workload
+from bot.core.domain.picture import LaunchPoint
 from bot.core.engines.sglang import ENGINE
 from bot.core.measuring.encoding import measurement_to_json, verdict_to_json
 from bot.core.measuring.explain import Observed, explain, speculation_cost

@@ -16,6 +16,7 @@ from tests.acceptance.thread import Talk
 from tests.rig.host import RigHost
 from tests.rig.practice_engine import PracticeEngines
 
+START_S = 2.0
 ENVIRONMENT = "/opt/llm/env"
 #: one host under three names, one for each account: root, with sudo, without
 ACCOUNTS = {"ct7": "root", "opsbox": "ops", "devbox": "dev"}
@@ -58,6 +59,15 @@ class Stage:
             self._running.close()
         self._running = self._app = None
 
+    @contextlib.contextmanager
+    def slow_start(self, start_s: float) -> Iterator[None]:
+        """Meanwhile a start takes long enough for something to happen."""
+        self.engines.takes(start_s)
+        try:
+            yield
+        finally:
+            self.engines.takes(START_S)
+
     def gpus_hold(self, *processes: dict[str, Any]) -> None:
         """What nvidia-smi shows beside our engines, as {"pid", "mib", "name"}."""
         self.host.set_gpu_processes(list(processes), used_mib=1 + sum(one["mib"] for one in processes))
@@ -69,7 +79,7 @@ def stage(_rig_hosts: Callable[[], RigHost], tmp_path_factory: pytest.TempPathFa
     host = _rig_hosts()
     host.add_user("ops", sudo=True)
     host.add_user("dev")
-    engines = PracticeEngines(host, start_s=2.0)
+    engines = PracticeEngines(host, start_s=START_S)
     engines.install(ENVIRONMENT, ["sglang"])
     engines.model("/opt/models", models.qwen_27b())
     folder = tmp_path_factory.mktemp("story")

@@ -6,9 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from matplotlib.image import imread
 
-from bot.adapters.plots import LaunchPoint, Picture, history_plot, levels_plot
 from bot.adapters.plots import picture as style
+from bot.adapters.plots.history import history_plot
+from bot.adapters.plots.levels import levels_plot
 from bot.core.domain.measurement import Level, Measurement, Workload
+from bot.core.domain.picture import LaunchPoint, Picture
 
 FIRST = datetime(2026, 9, 3, tzinfo=UTC)
 
