@@ -10,6 +10,7 @@ Definitions, times in ms unless said:
   ITL      gap between chunks that carry text; a chunk may carry several tokens (`tokens_per_chunk`)
   aggregate  tokens that arrived between the start and the moment no new request was started, all streams together, tok/s
 """
+
 import array
 import collections
 import glob
@@ -29,21 +30,21 @@ import urllib.request
 
 DEFAULTS = {
     "url": "http://127.0.0.1:8000",
-    "model": None,               # None: the first one that /v1/models names
+    "model": None,  # None: the first one that /v1/models names
     "concurrency": [1],
     "prompt_tokens": 128,
     "output_tokens": 256,
-    "min_level_s": 3.0,          # measure at least this long, however small the spread
-    "max_level_s": 30.0,         # no new request is started after this long at one concurrency
-    "reuse_prompts": False,      # True: one prompt for all requests, so that prefixes come from the cache
-    "endpoint": "chat",          # or "completions"
+    "min_level_s": 3.0,  # measure at least this long, however small the spread
+    "max_level_s": 30.0,  # no new request is started after this long at one concurrency
+    "reuse_prompts": False,  # True: one prompt for all requests, so that prefixes come from the cache
+    "endpoint": "chat",  # or "completions"
     "temperature": 0.0,
-    "spread_pct": 1.5,           # stop early when the mean is known this well (2 standard errors, per cent)
+    "spread_pct": 1.5,  # stop early when the mean is known this well (2 standard errors, per cent)
     "request_timeout_s": 600.0,
-    "idle_s": 1.0,               # watch the counters this long before the first request
-    "nonce": None,               # makes prompts repeatable in tests; None: never the same twice
-    "gpu": True,                 # read nvidia-smi before, during and after
-    "native_requests": 3,        # per-request speculation through /generate where the server has it
+    "idle_s": 1.0,  # watch the counters this long before the first request
+    "nonce": None,  # makes prompts repeatable in tests; None: never the same twice
+    "gpu": True,  # read nvidia-smi before, during and after
+    "native_requests": 3,  # per-request speculation through /generate where the server has it
 }
 #: tried in this order until the server accepts one: fixed output length and no prefix cache
 LENGTH_OPTIONS = [
@@ -53,7 +54,19 @@ LENGTH_OPTIONS = [
     {},
 ]
 #: words in the names of metrics worth sending back
-METRIC_WORDS = ("token", "spec", "draft", "accept", "request", "reqs", "cache", "running", "waiting", "preempt", "retract")
+METRIC_WORDS = (
+    "token",
+    "spec",
+    "draft",
+    "accept",
+    "request",
+    "reqs",
+    "cache",
+    "running",
+    "waiting",
+    "preempt",
+    "retract",
+)
 MAX_ERRORS = 50
 MAX_REQUESTS = 400
 MAX_GAPS = 200000
@@ -168,8 +181,9 @@ class Target:
         self.api_key = api_key
         prefix = urllib.parse.urlsplit(self.base).path
         self.prefix = prefix
-        self.headers = "Host: %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nConnection: close\r\n" % (
-            parts.netloc.rsplit("@", 1)[-1]
+        self.headers = (
+            "Host: %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nConnection: close\r\n"
+            % (parts.netloc.rsplit("@", 1)[-1])
         )
         if api_key:
             self.headers += "Authorization: Bearer %s\r\n" % api_key
@@ -191,7 +205,8 @@ class Target:
         if self.api_key:
             request.add_header("Authorization", "Bearer " + self.api_key)
         opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self.tls) if self.tls else urllib.request.HTTPHandler()
+            urllib.request.ProxyHandler({}),
+            urllib.request.HTTPSHandler(context=self.tls) if self.tls else urllib.request.HTTPHandler(),
         )
         try:
             with opener.open(request, timeout=timeout_s) as reply:
@@ -209,7 +224,10 @@ class Target:
         kept = [
             line
             for line in text.splitlines()
-            if line and line[0] != "#" and "_bucket{" not in line and "_created" not in line
+            if line
+            and line[0] != "#"
+            and "_bucket{" not in line
+            and "_created" not in line
             and any(word in line.split("{", 1)[0] for word in METRIC_WORDS)
         ]
         return "\n".join(kept)[:60000]
@@ -281,7 +299,9 @@ class Stream:
             if code:
                 raise OSError(code, "cannot connect: " + os.strerror(code))
             if self.tls:
-                self.sock = self.tls.wrap_socket(self.sock, server_hostname=self.server_name, do_handshake_on_connect=False)
+                self.sock = self.tls.wrap_socket(
+                    self.sock, server_hostname=self.server_name, do_handshake_on_connect=False
+                )
         if self.tls:
             self.sock.do_handshake()
         self.connecting = False
@@ -410,7 +430,11 @@ class Stream:
         for choice in record.get("choices") or ():
             delta = choice.get("delta") or {}
             text = (
-                choice.get("text") or delta.get("content") or delta.get("reasoning_content") or delta.get("reasoning") or delta.get("tool_calls")
+                choice.get("text")
+                or delta.get("content")
+                or delta.get("reasoning_content")
+                or delta.get("reasoning")
+                or delta.get("tool_calls")
             )
             if text:
                 if self.first_at is None:
@@ -471,9 +495,9 @@ def closed_loop(target, width, next_payload, may_start, on_end, on_tick, timeout
                     selector.unregister(sock)
                     active.discard(stream)
                     if stream.error:
-                        cooling.append(time.perf_counter() + 0.3)   # a refusing server is not hammered
+                        cooling.append(time.perf_counter() + 0.3)  # a refusing server is not hammered
                     on_end(stream)
-                elif stream.sock is not sock:                   # wrapped in TLS
+                elif stream.sock is not sock:  # wrapped in TLS
                     selector.unregister(sock)
                     selector.register(stream.sock, stream.interest, stream)
                     stream.registered = stream.interest
@@ -607,11 +631,20 @@ class Gpu:
     def _query(self, *args):
         result = subprocess.run(
             ("nvidia-smi", "--format=csv,noheader,nounits") + args,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=20,
         )
         if result.returncode:
-            raise Failure((result.stderr or result.stdout).decode("utf-8", "replace").strip()[:200] or "nvidia-smi failed")
-        return [[cell.strip() for cell in row.split(", ")] for row in result.stdout.decode("utf-8", "replace").splitlines() if row.strip()]
+            raise Failure(
+                (result.stderr or result.stdout).decode("utf-8", "replace").strip()[:200] or "nvidia-smi failed"
+            )
+        return [
+            [cell.strip() for cell in row.split(", ")]
+            for row in result.stdout.decode("utf-8", "replace").splitlines()
+            if row.strip()
+        ]
 
     def look(self, phase):
         if self.error:
@@ -622,7 +655,7 @@ class Gpu:
             except Failure:
                 if self.reasons == "clocks_throttle_reasons.active":
                     raise
-                self.reasons = "clocks_throttle_reasons.active"     # the name before driver 535
+                self.reasons = "clocks_throttle_reasons.active"  # the name before driver 535
                 rows = self._query("--query-gpu=%s,%s" % (GPU_FIELDS, self.reasons))
             gpus = [dict(zip(GPU_KEYS, row)) for row in rows]
             self.samples.append({"at_s": round(time.perf_counter() - self.began, 1), "phase": phase, "gpus": gpus})
@@ -638,8 +671,17 @@ class Gpu:
             if len(row) < 4 or not row[1].isdigit():
                 continue
             pid = int(row[1])
-            self.apps.append({"phase": phase, "gpu_uuid": row[0], "pid": pid, "mib": row[2], "name": ", ".join(row[3:]),
-                              "user": owner(pid), "server": pid in ours if ours else None})
+            self.apps.append(
+                {
+                    "phase": phase,
+                    "gpu_uuid": row[0],
+                    "pid": pid,
+                    "mib": row[2],
+                    "name": ", ".join(row[3:]),
+                    "user": owner(pid),
+                    "server": pid in ours if ours else None,
+                }
+            )
         # a server in a container hides behind a proxy process: then nothing is known of whose a process is
         if rows and not any(app["server"] for app in self.apps if app["phase"] == phase):
             for app in self.apps:
@@ -703,7 +745,9 @@ def server_tree(port):
         more = {pid for pid, parent in parents.items() if parent in tree and pid not in tree}
         grown = bool(more)
         tree |= more
-    return tree | {p for p, s in sessions.items() if roots and s > 1 and s in {sessions[r] for r in roots if r in sessions}}
+    return tree | {
+        p for p, s in sessions.items() if roots and s > 1 and s in {sessions[r] for r in roots if r in sessions}
+    }
 
 
 # ---- one concurrency ------------------------------------------------------------------------------------------------
@@ -735,12 +779,23 @@ class Level:
             return
         self.told = seconds
         done = [s.decode_tok_s for s in self.good if s.decode_tok_s]
-        emit("progress", concurrency=self.width, level=self.place[0], levels=self.place[1], phase=self.phase,
-             requests=len(self.good), failed=len(self.bad), elapsed_s=round(seconds, 1),
-             limit_s=self.config["max_level_s"], decode_tok_s=rounded(percentile(done, 0.5), 2))
+        emit(
+            "progress",
+            concurrency=self.width,
+            level=self.place[0],
+            levels=self.place[1],
+            phase=self.phase,
+            requests=len(self.good),
+            failed=len(self.bad),
+            elapsed_s=round(seconds, 1),
+            limit_s=self.config["max_level_s"],
+            decode_tok_s=rounded(percentile(done, 0.5), 2),
+        )
 
     def loop(self, may_start, on_end):
-        closed_loop(self.target, self.width, self.payload, may_start, on_end, self.tick, self.config["request_timeout_s"])
+        closed_loop(
+            self.target, self.width, self.payload, may_start, on_end, self.tick, self.config["request_timeout_s"]
+        )
 
     def warm_up(self):
         """One wave at this concurrency, and a second one when the first was quick: kernels and graphs for this batch size."""
@@ -750,8 +805,13 @@ class Level:
             if time.perf_counter() - self.began > self.config["max_level_s"] / 4 or all(s.error for s in ended):
                 break
         waits = [s.ttft_ms for s in ended if not s.error]
-        return {"requests": len(ended), "failed": sum(1 for s in ended if s.error), "seconds": round(time.perf_counter() - self.began, 2),
-                "slowest_ttft_ms": rounded(max(waits)) if waits else None, "tokens": sum(s.counted for s in ended if not s.error)}
+        return {
+            "requests": len(ended),
+            "failed": sum(1 for s in ended if s.error),
+            "seconds": round(time.perf_counter() - self.began, 2),
+            "slowest_ttft_ms": rounded(max(waits)) if waits else None,
+            "tokens": sum(s.counted for s in ended if not s.error),
+        }
 
     def measure(self):
         self.phase = "measure"
@@ -800,7 +860,9 @@ class Level:
         dropped = self.drop_cold_start()
         stop = self.stopped_at or ended
         # tokens that arrived inside the window; a request's tokens are spread evenly over its chunks
-        inside = sum(s.counted * sum(1 for t in s.times if self.began <= t <= stop) / len(s.times) for s in spent if s.times)
+        inside = sum(
+            s.counted * sum(1 for t in s.times if self.began <= t <= stop) / len(s.times) for s in spent if s.times
+        )
         window = stop - self.began
         # one that ran on after the others had ended had the server to itself
         fair = [s for s in self.good if s.ended_at - stop <= 0.2 * (s.ended_at - s.began)] or self.good
@@ -814,33 +876,57 @@ class Level:
         known = [s for s in self.good if s.cached is not None and s.prompt_tokens]
         drafted = [s.timings for s in self.good if s.timings.get("draft_n")]
         return {
-            "concurrency": self.width, "requests": len(fair), "failed": len(self.bad), "dropped": dropped,
+            "concurrency": self.width,
+            "requests": len(fair),
+            "failed": len(self.bad),
+            "dropped": dropped,
             "aggregate_tok_s": rounded(inside / window) if window > 0 and fair else None,
-            "whole_tok_s": rounded(all_tokens / whole_s) if whole_s > 0 and spent else None, "whole_s": rounded(whole_s),
+            "whole_tok_s": rounded(all_tokens / whole_s) if whole_s > 0 and spent else None,
+            "whole_s": rounded(whole_s),
             "decode_tok_s": rounded(middle),
-            "spread_pct": rounded(100 * (percentile(rates, 0.75) - percentile(rates, 0.25)) / middle, 2) if len(rates) > 1 else None,
-            "decode": quantiles(rates), "ttft_ms": quantiles(ttft), "itl_ms": quantiles(gaps),
-            "samples": [rounded(r) for r in rates], "stopped_because": self.why or "time up",
+            "spread_pct": rounded(100 * (percentile(rates, 0.75) - percentile(rates, 0.25)) / middle, 2)
+            if len(rates) > 1
+            else None,
+            "decode": quantiles(rates),
+            "ttft_ms": quantiles(ttft),
+            "itl_ms": quantiles(gaps),
+            "samples": [rounded(r) for r in rates],
+            "stopped_because": self.why or "time up",
             "errors": [{"at_s": round(s.ended_at - self.began, 2), "error": s.error} for s in self.bad[:MAX_ERRORS]],
-            "tokens": all_tokens, "counted_from": "usage" if all(s.tokens is not None for s in spent) else "chunks",
+            "tokens": all_tokens,
+            "counted_from": "usage" if all(s.tokens is not None for s in spent) else "chunks",
             "tokens_per_chunk": rounded(sum(s.counted for s in fair) / chunks, 2) if chunks else None,
             "short": sum(1 for s in spent if s.counted < self.config["output_tokens"]),
             "prompt_tokens": percentile([s.prompt_tokens for s in spent if s.prompt_tokens], 0.5),
             "prompt_tokens_total": sum(s.prompt_tokens or 0 for s in spent),
             "cached_tokens": sum(s.cached for s in known) if known else None,
             "cached_of": sum(s.prompt_tokens for s in known) if known else None,
-            "drafted": {"requests": len(drafted), "proposed": sum(t["draft_n"] for t in drafted),
-                        "accepted": sum(t.get("draft_n_accepted", 0) for t in drafted),
-                        "tokens": sum(t.get("predicted_n", 0) for t in drafted)} if drafted else None,
-            "warmup": warm, "client_busy": rounded(busy, 2), "metrics_before": before, "metrics_after": after,
+            "drafted": {
+                "requests": len(drafted),
+                "proposed": sum(t["draft_n"] for t in drafted),
+                "accepted": sum(t.get("draft_n_accepted", 0) for t in drafted),
+                "tokens": sum(t.get("predicted_n", 0) for t in drafted),
+            }
+            if drafted
+            else None,
+            "warmup": warm,
+            "client_busy": rounded(busy, 2),
+            "metrics_before": before,
+            "metrics_after": after,
             "per_request": [self.row(s) for s in self.good[:MAX_REQUESTS]],
         }
 
     def row(self, s):
         spread = s.last_at - s.first_at
-        return {"start_s": round(s.sent_at - self.began, 3), "ttft_ms": rounded(s.ttft_ms, 2), "decode_tok_s": rounded(s.decode_tok_s, 2),
-                "itl_ms": rounded(1000.0 * spread / (s.counted - 1), 3) if s.counted > 1 else None,
-                "tokens": s.counted, "prompt_tokens": s.prompt_tokens, "cached": s.cached}
+        return {
+            "start_s": round(s.sent_at - self.began, 3),
+            "ttft_ms": rounded(s.ttft_ms, 2),
+            "decode_tok_s": rounded(s.decode_tok_s, 2),
+            "itl_ms": rounded(1000.0 * spread / (s.counted - 1), 3) if s.counted > 1 else None,
+            "tokens": s.counted,
+            "prompt_tokens": s.prompt_tokens,
+            "cached": s.cached,
+        }
 
 
 def run_level(config, target, prompts, options, width, place):
@@ -850,7 +936,7 @@ def run_level(config, target, prompts, options, width, place):
     cpu, wall = time.process_time(), time.perf_counter()
     level.measure()
     busy = (time.process_time() - cpu) / max(1e-6, time.perf_counter() - wall)
-    time.sleep(0.3)         # engines publish their counters a moment after the last chunk
+    time.sleep(0.3)  # engines publish their counters a moment after the last chunk
     return level.result(warm, before, target.metrics(), busy)
 
 
@@ -859,8 +945,14 @@ def native_speculation(config, target, prompts):
     total = collections.Counter()
     histogram = collections.Counter()
     for _ in range(config["native_requests"]):
-        body = {"text": prompts.text(), "sampling_params": {
-            "max_new_tokens": config["output_tokens"], "ignore_eos": True, "temperature": config["temperature"]}}
+        body = {
+            "text": prompts.text(),
+            "sampling_params": {
+                "max_new_tokens": config["output_tokens"],
+                "ignore_eos": True,
+                "temperature": config["temperature"],
+            },
+        }
         status, text = target.fetch("/generate", body, config["request_timeout_s"])
         try:
             meta = json.loads(text)["meta_info"] if status == 200 else {}
@@ -868,8 +960,13 @@ def native_speculation(config, target, prompts):
             meta = {}
         if not meta.get("spec_verify_ct"):
             break
-        total.update(requests=1, tokens=meta.get("completion_tokens", 0), steps=meta["spec_verify_ct"],
-                     accepted=meta.get("spec_accepted_drafts") or 0, proposed=meta.get("spec_proposed_drafts") or 0)
+        total.update(
+            requests=1,
+            tokens=meta.get("completion_tokens", 0),
+            steps=meta["spec_verify_ct"],
+            accepted=meta.get("spec_accepted_drafts") or 0,
+            proposed=meta.get("spec_proposed_drafts") or 0,
+        )
         for accepted, count in enumerate(meta.get("spec_accept_histogram") or ()):
             histogram[accepted] += count
     if not total:
@@ -910,14 +1007,37 @@ def main(argv):
     for number, width in enumerate(config["concurrency"], 1):
         level = run_level(config, target, prompts, options, width, (number, len(config["concurrency"])))
         levels.append(level)
-        emit("level", **{k: level[k] for k in ("concurrency", "requests", "failed", "aggregate_tok_s", "decode_tok_s", "spread_pct", "stopped_because")})
+        emit(
+            "level",
+            **{
+                k: level[k]
+                for k in (
+                    "concurrency",
+                    "requests",
+                    "failed",
+                    "aggregate_tok_s",
+                    "decode_tok_s",
+                    "spread_pct",
+                    "stopped_because",
+                )
+            },
+        )
         if level["stopped_because"] == "every request failed":
             break
     native = native_speculation(config, target, prompts) if config["native_requests"] else None
     gpu.stop()
-    emit("result", model=config["model"], endpoint=config["endpoint"], options=sorted(options), temperature=config["temperature"],
-         levels=levels, native=native, gpu=gpu.report(), idle={"metrics": idle, "seconds": config["idle_s"], "slots": slots},
-         python=sys.version.split()[0])
+    emit(
+        "result",
+        model=config["model"],
+        endpoint=config["endpoint"],
+        options=sorted(options),
+        temperature=config["temperature"],
+        levels=levels,
+        native=native,
+        gpu=gpu.report(),
+        idle={"metrics": idle, "seconds": config["idle_s"], "slots": slots},
+        python=sys.version.split()[0],
+    )
     return 0
 
 
