@@ -78,6 +78,10 @@ class DbosOperations:
     def launch(self) -> None:
         """Take the lock, create the tables, carry on what an earlier process left. Raises PermanentError when another
         process works on the same SQLite file."""
+        # a thread of its own: the library refuses one that has an event loop, which a caller's may
+        self._submitter.submit(self._launch).result()
+
+    def _launch(self) -> None:
         sqlite = self._url.startswith("sqlite")
         executor = "local" if sqlite else f"relaunch-{uuid.uuid4().hex[:12]}"
         if sqlite:
@@ -127,8 +131,10 @@ class DbosOperations:
         if self._takeover is not None:
             self._takeover.stop()
         self._ending.set()
+        self._submitter.submit(
+            DBOS.destroy, destroy_registry=True, workflow_completion_timeout_sec=_LAST_STEP_S
+        ).result()
         self._submitter.shutdown(wait=True)
-        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=_LAST_STEP_S)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
