@@ -179,7 +179,10 @@ def speed_context(measurement: Measurement) -> dict[str, Any]:
         "ttft_ms": first.ttft_ms_p50 if first else None,
         "accept_length": measurement.accept_length,
         "aggregate": [
-            {"concurrency": level.concurrency, "aggregate_tok_s": level.aggregate_tok_s} for level in measurement.levels
+            {"concurrency": level.concurrency, "aggregate_tok_s": level.aggregate_tok_s}
+            for level in measurement.levels
+            # one stream together is the line above it once more
+            if level.concurrency > 1
         ],
         "where": measurement.where,
     }

@@ -9,7 +9,7 @@ Started with three steps, measured; restarted with one step after an approval, f
 approval, measured; status, health; stopped with GPU memory returned; refused while another process holds the card;
 without speculation, compared with one step. Each expectation is printed as ok or FAILED; exit status 1 with any failure.
 
-In FOLDER: thread.txt (all messages), messages.json (messages and files, for replay.py), story.json (numbers),
+In FOLDER: thread.txt (all messages), messages.json (messages and files), story.json (numbers),
 machine.txt (nvidia-smi at each station), bot.log, pictures/, server_*.log.
 """
 
