@@ -68,7 +68,8 @@ def _hosts(app: App) -> Iterator[str]:
         if isinstance(seen, HostKeyError):
             yield f"{name}: {seen.message} → {seen.remedy or f'relaunch hosts trust {name}'}"
         elif isinstance(seen, RelaunchError):
-            yield f"{name}: {_line(seen)}"
+            line = _line(seen)
+            yield line if line.startswith(f"{name}:") else f"{name}: {line}"
 
 
 def _line(error: RelaunchError) -> str:

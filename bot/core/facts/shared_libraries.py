@@ -16,7 +16,9 @@ from bot.core.facts._python import find_python
 
 _SCRIPT = r"""
 import json, os, shutil, subprocess, sys, sysconfig
-roots = list(dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]))
+standard = sysconfig.get_path("stdlib")
+found = [p for p in sys.path if os.path.isdir(p) and (not p.startswith(standard) or p.endswith("-packages"))]
+roots = list(dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] + found))
 if not shutil.which("ldd"):
     sys.exit("ldd: command not found")
 bundled, wanted = set(), []
