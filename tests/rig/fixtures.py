@@ -69,9 +69,9 @@ def rig_host_factory(_rig_hosts: Callable[[], RigHost]) -> Callable[[], RigHost]
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """URL of an empty PostgreSQL database in a cluster of our own (RELAUNCH_TEST_POSTGRES_URL: that one)."""
-    yield from postgres.cluster(tmp_path_factory)
+    yield from postgres.cluster()
 
 
 @pytest.fixture

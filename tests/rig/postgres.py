@@ -4,11 +4,11 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from sqlalchemy import create_engine, text
 
 from tests.rig import needs
@@ -17,7 +17,7 @@ from tests.rig.sshd import free_port
 _ACCOUNTS = ("postgres", "nobody")
 
 
-def cluster(folders: pytest.TempPathFactory) -> Iterator[str]:
+def cluster() -> Iterator[str]:
     """The URL of a running cluster; it ends afterwards."""
     given = os.environ.get("RELAUNCH_TEST_POSTGRES_URL")
     if given:
@@ -26,12 +26,12 @@ def cluster(folders: pytest.TempPathFactory) -> Iterator[str]:
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     initdb = needs.program("initdb", *map(str, versions))
     pg_ctl = needs.program("pg_ctl", *map(str, versions))
-    folder = folders.mktemp("postgres")
+    # not among pytest's folders: those are closed to other accounts, again by every pytest that starts meanwhile
+    folder = Path(tempfile.mkdtemp(prefix="relaunch-postgres-"))
     data, port = folder / "data", free_port()
     account = _account()
     if account is not None:
         shutil.chown(folder, account)
-        _open_way(folder)
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
     _run(account, [initdb, "-D", str(data), "-U", "relaunch", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"])
     _run(account, [pg_ctl, "-D", str(data), "-w", "-t", "60", "-l", str(folder / "log"), "-o", options, "start"])
@@ -39,6 +39,7 @@ def cluster(folders: pytest.TempPathFactory) -> Iterator[str]:
         yield f"postgresql+psycopg://relaunch@127.0.0.1:{port}/postgres"
     finally:
         _run(account, [pg_ctl, "-D", str(data), "-m", "immediate", "-w", "stop"])
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _account() -> str | None:
@@ -52,13 +53,6 @@ def _account() -> str | None:
             continue
         return name
     return needs.missing("root needs an account (postgres or nobody) to run PostgreSQL as")
-
-
-def _open_way(folder: Path) -> None:
-    """Let another account pass through pytest's folders, which are closed to all but us."""
-    for parent in folder.parents:
-        if parent.stat().st_uid == os.geteuid() and parent.stat().st_mode & 0o777 == 0o700:
-            parent.chmod(0o711)
 
 
 def _run(account: str | None, command: list[str]) -> None:
