@@ -8,6 +8,7 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from bot.cli import catalog_edit
 from bot.cli.texts import read_yaml
 from bot.cli.wiring import print_json, stored
 from bot.commands.catalog import row
@@ -21,6 +22,7 @@ from bot.errors import BadInputError
 from bot.workflows.compare import diff_configs
 
 app = typer.Typer(help="Launch configs.", no_args_is_help=True)
+catalog_edit.add_to(app)
 
 
 @app.command("list")

@@ -74,7 +74,12 @@ def _candidates(services: Services, request: Request, code: str, values: Mapping
     names = dict.fromkeys([*command.candidates, *(name for name in near if name in catalog.configs)])
     configs = [catalog.configs[name] for name in names if name in catalog.configs]
     shown = [_config(services, catalog, config, configs, command) for config in configs]
-    return shown + [_choice(f"on {name}", command, host=name) for name in near if name in hosts]
+    shown += [_choice(f"on {name}", command, host=name) for name in near if name in hosts]
+    if command.host in hosts and not any(config.host == command.host for config in catalog.configs.values()):
+        # nothing is known there yet: what others launched may be what is meant
+        scan = _choice(f"scan {command.host} for launches", command)
+        return [{**scan, "extra": {"text": f"scan {command.host}"}}, *shown]
+    return shown
 
 
 def _config(
