@@ -19,6 +19,7 @@ from bot.errors import RelaunchError, TemporaryError
 from bot.workflows.job import Job
 from bot.workflows.look import look
 from bot.workflows.ports import Run
+from bot.workflows.stall import QUIET_S, stall
 
 #: rounds in one durable step: a crash repeats at most this many looks
 _ROUNDS = 3
@@ -49,6 +50,9 @@ class Watched:
     away_since: str = ""
     status: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
+    #: what a silent start was seen to do, and when that was looked at
+    stall: str = ""
+    stall_at: str = ""
     #: engines.LogPosition
     position: dict[str, Any] = field(default_factory=dict)
 
@@ -93,12 +97,24 @@ def _look(job: Job, state: Watched) -> Watched:
         # what it said last may have come after the log was read
         state = _read_log(job, state, now)
         return replace(state, end="ended", status=_status(status))
+    state = _silence(job, state, now)
     problem = _not_ready(job)
     if problem is None:
         return replace(_reached(job, state, Milestone(phase=Phase.READY, text=""), now), end="ready")
     if (now - datetime.fromisoformat(state.began_at)).total_seconds() > job.services.ready_timeout_s:
         return replace(state, end="timeout", problem=problem)
     return replace(state, problem=problem)
+
+
+def _silence(job: Job, state: Watched, now: datetime) -> Watched:
+    """Look at GPUs and disks once a minute while the log is silent."""
+    last = datetime.fromisoformat(state.line_at or state.began_at)
+    quiet_s = (now - last).total_seconds()
+    if quiet_s < QUIET_S:
+        return replace(state, stall="", stall_at="")
+    if state.stall_at and (now - datetime.fromisoformat(state.stall_at)).total_seconds() < QUIET_S:
+        return state
+    return replace(state, stall=stall(job, quiet_s), stall_at=now.isoformat())
 
 
 def _status(status: Any) -> dict[str, Any]:
@@ -224,7 +240,7 @@ def _message(job: Job, state: Watched, usual: Mapping[str, float]) -> Message:
             "usual_s": total,
             "fraction": 1.0 if state.end == "ready" else min(0.99, elapsed_s / total) if total else None,
             "last_lines": state.last_lines if state.end != "ready" else [],
-            "slow": _slow(phases) or (state.problem if state.away_since else None),
+            "slow": (state.problem if state.away_since else None) or state.stall or _slow(phases),
         },
     )
 
