@@ -43,7 +43,8 @@ def _ours(
             services.launches.set_state(launch.id, LaunchState.LOST, at=services.clock.now(), detail=why)
         return None
     owner = next((one.process.pid for one in listeners if one.port == port and one.process), None)
-    return Running(unit=unit, pid=known.main_pid if known else owner, port=port, launch=launch)
+    pid = known.main_pid if known else owner
+    return Running(unit=unit, pid=pid, port=port, launch=launch, managed=by_manager)
 
 
 def _foreign_units(seen: dict[str, Unit], listeners: Sequence[Listener], ours: Sequence[Running]) -> list[Running]:

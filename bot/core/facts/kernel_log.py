@@ -42,7 +42,7 @@ class KernelLog:
 def snippet(target: ProbeTarget) -> str:
     """A journal that hides other users' messages says so on stderr and exits 0."""
     return r"""
-why=$(dmesg 2>&1 >/dev/null) && text=$(dmesg -T 2>/dev/null || dmesg) || {
+why=$(dmesg 2>&1 >/dev/null) && text=$(dmesg -T 2>/dev/null || dmesg) || text=$(sudo -n dmesg -T 2>/dev/null) || {
   hidden=$(journalctl -k -n 1 --no-pager 2>&1 >/dev/null)
   case $hidden in *permission*|*"not seeing messages"*|*"not found"*)
     printf '%s\n' "${why:-dmesg: refused}" >&2; exit 1 ;;

@@ -1,4 +1,5 @@
-"""Listening TCP ports and who owns them: ss, else /proc/net/tcp. Other accounts' processes show to root only."""
+"""Listening TCP ports and who owns them: ss, else /proc/net/tcp. Processes of other accounts show to root only: sudo is
+asked where it needs no password. The accounts of sockets show to all."""
 
 import re
 from dataclasses import dataclass, replace
@@ -9,6 +10,8 @@ from bot.core.facts._processes import DESCRIBE_SH, Process, parse_processes
 
 _SS = re.compile(r"^LISTEN\s+\d+\s+\d+\s+(\S+):(\d+)\s+\S+(.*)$")
 _PID = re.compile(r"pid=(\d+)")
+#: not shown for root's sockets
+_UID = re.compile(r"\buid:(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,14 +21,23 @@ class Listener:
     address: str
     port: int
     process: Process | None = None
+    #: account of the socket, where ss shows it
+    owner: str | None = None
 
 
 def snippet(target: ProbeTarget) -> str:
     return (
         DESCRIBE_SH
         + r"""
-if command -v ss >/dev/null 2>&1 && rows=$(ss -H -l -t -n -p 2>/dev/null); then
-  printf '%s\n---\n' "$rows"
+if command -v ss >/dev/null 2>&1 && rows=$(ss -H -l -t -n -p -e 2>/dev/null); then
+  if printf '%s\n' "$rows" | grep -qv 'users:(('; then
+    all=$(sudo -n ss -H -l -t -n -p -e 2>/dev/null) && [ -n "$all" ] && rows=$all
+  fi
+  printf '%s\n' "$rows"
+  for uid in $(printf '%s\n' "$rows" | grep -o 'uid:[0-9]*' | cut -d: -f2 | sort -un); do
+    printf 'account %s %s\n' "$uid" "$(id -nu "$uid" 2>/dev/null)"
+  done
+  printf '%s\n' ---
   pids=$(printf '%s\n' "$rows" | grep -o 'pid=[0-9]*' | cut -d= -f2 | sort -un)
 else
   tables=; for table in /proc/net/tcp /proc/net/tcp6; do [ -r $table ] && tables="$tables $table"; done
@@ -54,12 +66,16 @@ def parse(output: str) -> Reading[tuple[Listener, ...]]:
     if not separator:
         return Unknown("the list of ports was cut short")
     processes = parse_processes(described)
+    accounts = {row[1]: row[2] for line in rows.splitlines() if len(row := line.split()) == 3 and row[0] == "account"}
     found = []
     for line in rows.splitlines():
         listener, pid = _listener(line.strip())
         if listener is None:
             continue
-        found.append(replace(listener, process=processes.get(pid, Process(pid=pid))) if pid else listener)
+        if pid:
+            listener = replace(listener, process=processes.get(pid, Process(pid=pid)))
+        uid = _UID.search(line)
+        found.append(replace(listener, owner=accounts.get(uid[1], f"uid {uid[1]}")) if uid else listener)
     return Known(tuple(found))
 
 

@@ -25,6 +25,8 @@ class Running:
     pid: int | None = None
     port: int | None = None
     launch: LaunchRecord | None = None
+    #: whether systemd knows `unit`; else it only names the record of a plain process
+    managed: bool = True
 
     @property
     def what(self) -> str:

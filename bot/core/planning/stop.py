@@ -59,7 +59,7 @@ def stop_relied_on(target: Running, facts: HostFacts) -> tuple[tuple[str, str], 
 def _gone(target: Running, facts: HostFacts) -> str:
     """Why it is seen not to run, or ""."""
     listed = facts.reading(units.FACT)
-    if target.unit is not None and isinstance(listed, Known):
+    if target.unit is not None and target.managed and isinstance(listed, Known):
         found = [
             one for one in listed.value if one.name.removesuffix(".service") == target.unit.removesuffix(".service")
         ]

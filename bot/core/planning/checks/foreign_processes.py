@@ -37,13 +37,15 @@ def _judge_group(
     if not large:
         return None
     ours = all(situation.is_ours(one.process) for one in large)
-    taken = " and ".join(sorted({str(uuids[one.gpu_uuid].index) for one in large}))
+    numbers = sorted({uuids[one.gpu_uuid].index for one in large})
+    taken = " and ".join(map(str, numbers))
+    cards = f"GPU {taken} is" if len(numbers) == 1 else f"GPUs {taken} are"
     owners = ", ".join(sorted({one.process.owner or "somebody who cannot be seen" for one in large}))
     whose = "another launch of Relaunch" if ours else owners
     return finding(
         "foreign_processes",
         Judgement.REFUSE,
-        f"GPU {taken} is in use by {whose}",
+        f"{cards} in use by {whose}",
         *(_words(one, uuids) for one in large),
         remedy=_offer(situation, everything, ours=ours),
     )

@@ -3,6 +3,7 @@
 from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.reading import Unknown
 from bot.core.facts import ports
+from bot.core.facts.ports import Listener
 from bot.core.planning.situation import Check, Situation, finding, unknown, who
 
 
@@ -32,13 +33,19 @@ def judge(situation: Situation) -> tuple[Finding, ...]:
                 "port_free",
                 Judgement.REFUSE,
                 f"port {port} is taken",
-                *(f"{one.address}: {who(one.process) if one.process else 'owner not visible'}" for one in taken),
+                *(f"{one.address}: {_owner(one)}" for one in taken),
                 remedy="use another port" + (", or ask its owner" if owner else ""),
             ),
         )
     if listeners:
         return (finding("port_free", Judgement.OK, f"port {port} is free once the running launch is stopped"),)
     return (finding("port_free", Judgement.OK, f"port {port} is free"),)
+
+
+def _owner(listener: Listener) -> str:
+    if listener.process is not None:
+        return who(listener.process)
+    return f"a process of {listener.owner}" if listener.owner else "owner not visible"
 
 
 CHECK: Check = Check(judge=judge, needs=("ports",))
