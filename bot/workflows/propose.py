@@ -1,6 +1,7 @@
 """From what is wanted to a plan that people see: look at the host, plan, store, show; then go on or ask first."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,9 @@ from bot.workflows.ports import Run
 from bot.workflows.running import running_on
 from bot.workflows.servers import busy_requests, observe
 from bot.workflows.services import Services
+
+#: a unit in words such as "unit a.service, Environment=HF_HOME" or "unit /etc/systemd/system/a.service, last seen …"
+_UNIT_FILE = re.compile(r"\bunit (?:/\S*/)?([^/\s]+)\.service\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +143,7 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
     """Look at the host and plan. Raises BadInputError for an override that the engine does not have."""
     if wanted.verb == "stop":
         facts = look(services, host, only=("units", "ports", "system", "gpu_processes"))
-        target = choose_target(running_on(services, host, facts), wanted)
+        target = choose_target(running_on(services, host, facts), wanted, _found_units(services, wanted))
         return target if isinstance(target, Refusal) else plan_stop(host, target, facts, reasons=wanted.reasons)
     config, revision = wanted_revision(services, wanted, actor)
     engine = services.engines[revision.engine]
@@ -160,7 +164,7 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
     )
     if wanted.verb == "start":
         return plan_start(request)
-    target = choose_target(running, wanted)
+    target = choose_target(running, wanted, _found_units(services, wanted))
     return target if isinstance(target, Refusal) else plan_restart(request, target)
 
 
@@ -194,8 +198,19 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
     return config, revision
 
 
-def choose_target(running: tuple[Running, ...], wanted: Wanted) -> Running | Refusal:
-    """The one server that a stop or restart is about."""
+def _found_units(services: Services, wanted: Wanted) -> frozenset[str]:
+    """Units of others, without ".service", that the wanted config was found in."""
+    config = services.catalog.catalog().configs.get(wanted.target_config or "")
+    if config is None:
+        return frozenset()
+    places = [place for one in config.revisions for place in (one.source, *one.provenance.values())]
+    return frozenset(match[1] for place in places for match in _UNIT_FILE.finditer(place))
+
+
+def choose_target(
+    running: tuple[Running, ...], wanted: Wanted, found_units: frozenset[str] = frozenset()
+) -> Running | Refusal:
+    """The one server that a stop or restart is about. `found_units`: units of others that run the named config."""
     if wanted.target_unit or wanted.target_pid:
         exact = [one for one in running if _is(one, wanted)]
         return (
@@ -203,6 +218,7 @@ def choose_target(running: tuple[Running, ...], wanted: Wanted) -> Running | Ref
         )
     name = wanted.target_config
     named = [one for one in running if name and one.launch is not None and one.launch.config == name]
+    named = named or [one for one in running if one.launch is None and _unit_name(one) in found_units]
     fitting = named or list(running)
     if len(fitting) == 1 and (named or not name or fitting[0].launch is None or wanted.verb != "stop"):
         return fitting[0]
@@ -218,6 +234,10 @@ def choose_target(running: tuple[Running, ...], wanted: Wanted) -> Running | Ref
         reason=f"{len(fitting)} servers run on {wanted.host}: {', '.join(one.what for one in fitting)}",
         remedy="say which one, by its config's name",
     )
+
+
+def _unit_name(one: Running) -> str | None:
+    return one.unit.removesuffix(".service") if one.unit else None
 
 
 def _is(one: Running, wanted: Wanted) -> bool:

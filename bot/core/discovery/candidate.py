@@ -112,6 +112,8 @@ def candidate_to_revision(
     """The revision that launches what was found, with where each part was seen."""
     first = candidate.evidence[0] if candidate.evidence else None
     provenance = {name: _sentence(seen) for name, seen in candidate.provenance.items()}
+    if candidate.unit is not None:
+        provenance.setdefault("unit", f"unit {candidate.unit}")
     return Revision(
         engine=candidate.engine,
         model=candidate.model,
