@@ -24,7 +24,8 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed
 	bash tests/rig/packages
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 tests/unit tests/contract $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/integration tests/acceptance tests/browser $(PYTEST_ARGS)
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
