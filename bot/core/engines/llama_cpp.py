@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
-from bot.core.domain.finding import Finding
-from bot.core.domain.launch import Milestone
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.engines import _llama_cpp_log, _llama_cpp_rules
 from bot.core.engines._argv import Syntax, Value
+from bot.core.engines._flag_engine import FlagEngine
 from bot.core.engines._flags_llama_cpp import FLAGS, VERSIONS
-from bot.core.engines._groups import group_of
-from bot.core.engines._nearest import nearest_flags
 from bot.core.engines._neutral import environment_of, flag_value, neutral_value, translate
 from bot.core.engines._program import Program
 from bot.core.engines._prometheus import read_page
 from bot.core.engines._rules import whole_number
-from bot.core.engines._versions import has, newer
 from bot.errors import BadInputError
 
 _PROGRAM = Program(executables=("llama-server", "llama-server.exe"))
@@ -68,59 +64,17 @@ RENAMED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LlamaCpp:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LlamaCpp(FlagEngine):
     """`llama-server -m FILE.gguf …`."""
-
-    name: str = "llama.cpp"
-    default_port: int = 8080
-    distribution: str | None = None
-    packages: tuple[str, ...] = ()
-    help_words: tuple[tuple[str, ...], ...] = (("--help",),)
-
-    def recognises(self, argv: Sequence[Word]) -> bool:
-        return _PROGRAM.length([str(word) for word in argv]) is not None
 
     def parse(self, argv: Sequence[Word]) -> CommandLine:
         """The model is the file of -m, else what --hf-repo, --model-url or --docker-repo names (these stay flags)."""
-        words = [str(word) for word in argv]
-        length = _PROGRAM.search(words)
-        occurrences, stray = _INDEX.read(words[length:])
-        flags = _INDEX.flags(occurrences)
+        flags, stray = self.read(argv)
         model = flags.pop("model", None)
         for source in ("hf-repo", "model-url", "docker-repo"):
             model = model or flags.get(source)
-        port = flags.get("port")
-        return CommandLine(
-            engine=self.name,
-            program=tuple(words[:length]),
-            model=model if isinstance(model, str) else None,
-            flags=flags,
-            stray=tuple(words[length + position] for position in stray),
-            port=int(port) if isinstance(port, str) and port.isdigit() else None,
-        )
-
-    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
-        length = _PROGRAM.search([str(word) for word in argv])
-        return _INDEX.typed(tuple(argv)[length:])
-
-    def flag(self, name: str) -> Flag | None:
-        return _INDEX.by_name.get(name.split(".", 1)[0])
-
-    def canonical(self, flag: str) -> str | None:
-        found = _INDEX.look_up(flag)
-        return found[0] if found else None
-
-    def version_has(self, flag: str, version: str | None) -> bool | None:
-        """Whether a build ("b11434") has a canonical flag; None: not known."""
-        return has(_INDEX.by_name.get(flag), version)
-
-    def newer_than_known(self, version: str | None) -> str | None:
-        """The newest version that is known here, where the given one is newer."""
-        return newer(VERSIONS[-1], version)
-
-    def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
-        return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)
+        return self.line(argv, model=model, flags=flags, stray=stray)
 
     def overrides_to_flags(self, overrides: Mapping[str, Any]) -> Mapping[str, str | bool | list[str]]:
         return {name: value for name, value in self._changes(overrides).items() if value is not None}
@@ -145,27 +99,19 @@ class LlamaCpp:
         names = _NEUTRAL | {"kv_cache_dtype": "cache-type-k", "attention_backend": "flash-attn"}
         result: dict[str, Any] = {}
         for neutral, name in names.items():
-            value = neutral_value(_INDEX.by_name.get(name), flags[name]) if name in flags else None
+            value = neutral_value(self.index.by_name.get(name), flags[name]) if name in flags else None
             if value is not None:
                 result[neutral] = value
         return result
 
     def apply(self, argv: Sequence[Word], overrides: Mapping[str, Any]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        body = words[length:]
+        program, body = self.split(argv)
         if overrides.get("speculative_steps") == 0:
-            present = {one.name for one in _INDEX.read(body)[0] if group_of(one.name) == "speculative"}
             rest = {name: value for name, value in overrides.items() if not name.startswith("speculative_")}
-            changes = dict.fromkeys(sorted(present)) | self._changes(rest)
+            changes = self.without_speculation(body) | self._changes(rest)
         else:
             changes = self._changes(overrides)
-        return words[:length] + _INDEX.edit(body, changes)
-
-    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        return words[:length] + _INDEX.edit(words[length:], flags)
+        return program + self.index.edit(body, changes)
 
     def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
         result = environment_of(overrides)
@@ -180,23 +126,11 @@ class LlamaCpp:
         devices = line.flags.get("device")
         return len(devices.split(",")) if isinstance(devices, str) else None
 
-    def first_gpu(self, line: CommandLine) -> int:
-        return 0
-
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """All that is free but a margin: --fit shrinks what is not given to leave --fit-target MiB."""
         margin = whole_number(line.flags.get("fit-target"))
         margin = _FIT_TARGET_MIB if margin is None else margin
         return max(0.0, free_mib - margin), f"{free_mib:.0f} MiB free - {margin} MiB margin"
-
-    def group(self, flag: str) -> str:
-        return group_of(flag)
-
-    def health_path(self) -> str:
-        return "/health"
-
-    def milestone(self, line: str) -> Milestone | None:
-        return _llama_cpp_log.milestone(line)
 
     def parse_metrics(self, text: str) -> EngineMetrics:
         page = read_page(text)
@@ -205,6 +139,7 @@ class LlamaCpp:
         return EngineMetrics(
             generation_tokens_total=page.total("llamacpp:tokens_predicted_total"),
             prompt_tokens_total=page.total("llamacpp:prompt_tokens_total"),
+            cached_prompt_tokens_total=page.total("llamacpp:prompt_tokens_cached_total"),
             drafts_total=page.total(f"{spec}_drafts_total"),
             draft_tokens_total=page.total(f"{spec}_draft_tokens_total"),
             accepted_tokens_total=page.total(f"{spec}_accepted_tokens_total"),
@@ -215,8 +150,14 @@ class LlamaCpp:
             other={name: value for name, value in own.items() if value is not None},
         )
 
-    def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return _llama_cpp_rules.check_speculation(line, config_json)
 
-
-ENGINE: Engine = LlamaCpp()
+ENGINE: Engine = LlamaCpp(
+    name="llama.cpp",
+    default_port=8080,
+    program=_PROGRAM,
+    index=_INDEX,
+    newest=VERSIONS[-1],
+    renamed=RENAMED,
+    read_milestone=_llama_cpp_log.milestone,
+    judge_speculation=_llama_cpp_rules.check_speculation,
+)

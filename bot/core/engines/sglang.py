@@ -5,19 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
-from bot.core.domain.finding import Finding
-from bot.core.domain.launch import Milestone
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.engines import _sglang_log, _sglang_rules
 from bot.core.engines._argv import Syntax, Value
+from bot.core.engines._flag_engine import FlagEngine
 from bot.core.engines._flags_sglang import FLAGS, VERSIONS
-from bot.core.engines._groups import group_of
-from bot.core.engines._nearest import nearest_flags
-from bot.core.engines._neutral import environment_of, neutral_value, translate
+from bot.core.engines._neutral import neutral_value, translate
 from bot.core.engines._program import Program
 from bot.core.engines._prometheus import read_page
 from bot.core.engines._rules import whole_number
-from bot.core.engines._versions import has, newer
 
 _PROGRAM = Program(
     modules=("sglang.launch_server", "sglang.srt.entrypoints.http_server", "sglang.cli.main"),
@@ -68,64 +64,13 @@ RENAMED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sglang:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sglang(FlagEngine):
     """`python -m sglang.launch_server …` or `sglang serve …`."""
 
-    name: str = "sglang"
-    default_port: int = 30000
-    distribution: str | None = "sglang"
-    packages: tuple[str, ...] = (
-        "sglang",
-        "sgl_kernel",
-        "torchcodec",
-        "torchaudio",
-        "torchvision",
-        "flashinfer",
-        "torch",
-    )
-    help_words: tuple[tuple[str, ...], ...] = (("--help",),)
-
-    def recognises(self, argv: Sequence[Word]) -> bool:
-        return _PROGRAM.length([str(word) for word in argv]) is not None
-
     def parse(self, argv: Sequence[Word]) -> CommandLine:
-        words = [str(word) for word in argv]
-        length = _PROGRAM.search(words)
-        occurrences, stray = _INDEX.read(words[length:])
-        flags = _INDEX.flags(occurrences)
-        model = flags.pop("model-path", None)
-        port = flags.get("port")
-        return CommandLine(
-            engine=self.name,
-            program=tuple(words[:length]),
-            model=model if isinstance(model, str) else None,
-            flags=flags,
-            stray=tuple(words[length + position] for position in stray),
-            port=int(port) if isinstance(port, str) and port.isdigit() else None,
-        )
-
-    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
-        length = _PROGRAM.search([str(word) for word in argv])
-        return _INDEX.typed(tuple(argv)[length:])
-
-    def flag(self, name: str) -> Flag | None:
-        return _INDEX.by_name.get(name.split(".", 1)[0])
-
-    def canonical(self, flag: str) -> str | None:
-        found = _INDEX.look_up(flag.split("=", 1)[0])
-        return found[0] if found else None
-
-    def version_has(self, flag: str, version: str | None) -> bool | None:
-        """Whether a version has a canonical flag; None: not known."""
-        return has(_INDEX.by_name.get(flag), version)
-
-    def newer_than_known(self, version: str | None) -> str | None:
-        """The newest version that is known here, where the given one is newer."""
-        return newer(VERSIONS[-1], version)
-
-    def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
-        return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)
+        flags, stray = self.read(argv)
+        return self.line(argv, model=flags.pop("model-path", None), flags=flags, stray=stray)
 
     def overrides_to_flags(self, overrides: Mapping[str, Any]) -> Mapping[str, str | bool | list[str]]:
         return {name: value for name, value in self._changes(overrides).items() if value is not None}
@@ -141,7 +86,7 @@ class Sglang:
     def flags_to_overrides(self, flags: Mapping[str, str | bool | list[str]]) -> Mapping[str, Any]:
         result: dict[str, Any] = {}
         for neutral, name in _NEUTRAL.items():
-            value = neutral_value(_INDEX.by_name.get(name), flags[name]) if name in flags else None
+            value = neutral_value(self.index.by_name.get(name), flags[name]) if name in flags else None
             if value is not None:
                 result[neutral] = value
         if flags.get("disable-cuda-graph") is True:
@@ -149,16 +94,13 @@ class Sglang:
         return result
 
     def apply(self, argv: Sequence[Word], overrides: Mapping[str, Any]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        body = words[length:]
+        program, body = self.split(argv)
         if overrides.get("speculative_steps") == 0:
-            present = {one.name for one in _INDEX.read(body)[0] if group_of(one.name) == "speculative"}
             rest = {name: value for name, value in overrides.items() if not name.startswith("speculative_")}
-            changes = dict.fromkeys(sorted(present)) | self._changes(rest)
+            changes = self.without_speculation(body) | self._changes(rest)
         else:
             changes = self._changes(overrides) | self._completed_speculation(body, overrides)
-        return words[:length] + _INDEX.edit(body, changes)
+        return program + self.index.edit(body, changes)
 
     def _completed_speculation(self, body: Sequence[Word], overrides: Mapping[str, Any]) -> dict[str, Value | None]:
         """What must change along with the number of steps: steps without topk fail at start, and with topk 1 the engine
@@ -166,7 +108,7 @@ class Sglang:
         steps = overrides.get("speculative_steps")
         if not isinstance(steps, int):
             return {}
-        flags = _INDEX.flags(_INDEX.read(body)[0])
+        flags = self.index.flags(self.index.read(body)[0])
         result: dict[str, Value | None] = {}
         topk = str(overrides.get("speculative_topk") or flags.get("speculative-eagle-topk") or "")
         if not topk and "speculative-algorithm" in flags:
@@ -174,14 +116,6 @@ class Sglang:
         if topk == "1" and "speculative_draft_tokens" not in overrides:
             result["speculative-num-draft-tokens"] = str(steps + 1)
         return result
-
-    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        return words[:length] + _INDEX.edit(words[length:], flags)
-
-    def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
-        return environment_of(overrides)
 
     def gpus_needed(self, line: CommandLine) -> int | None:
         """tp x pp, and x dp where replicas are whole servers (without DP attention they share the ranks), per node."""
@@ -201,21 +135,13 @@ class Sglang:
         said = f"--mem-fraction-static {fraction}" if share is not None else f"about {fraction} when not given"
         return fraction * free_mib, f"{said} x {free_mib:.0f} MiB free"
 
-    def group(self, flag: str) -> str:
-        return group_of(flag)
-
-    def health_path(self) -> str:
-        return "/health"
-
-    def milestone(self, line: str) -> Milestone | None:
-        return _sglang_log.milestone(line)
-
     def parse_metrics(self, text: str) -> EngineMetrics:
         page = read_page(text)
         own = {name: page.largest(f"sglang:{name}") for name in _OTHER_GAUGES}
         return EngineMetrics(
             generation_tokens_total=page.total("sglang:generation_tokens_total"),
             prompt_tokens_total=page.total("sglang:prompt_tokens_total"),
+            cached_prompt_tokens_total=page.total("sglang:cached_tokens_total"),
             running_requests=page.total("sglang:num_running_reqs"),
             waiting_requests=page.total("sglang:num_queue_reqs"),
             generation_tok_s=page.total("sglang:gen_throughput"),
@@ -224,8 +150,24 @@ class Sglang:
             other={name: value for name, value in own.items() if value is not None},
         )
 
-    def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return _sglang_rules.check_speculation(line, config_json)
 
-
-ENGINE: Engine = Sglang()
+ENGINE: Engine = Sglang(
+    name="sglang",
+    default_port=30000,
+    distribution="sglang",
+    packages=(
+        "sglang",
+        "sgl_kernel",
+        "torchcodec",
+        "torchaudio",
+        "torchvision",
+        "flashinfer",
+        "torch",
+    ),
+    program=_PROGRAM,
+    index=_INDEX,
+    newest=VERSIONS[-1],
+    renamed=RENAMED,
+    read_milestone=_sglang_log.milestone,
+    judge_speculation=_sglang_rules.check_speculation,
+)

@@ -5,20 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.domain.catalog import Word
-from bot.core.domain.engine import CommandLine, Engine, EngineMetrics, Flag, TypedFlag
-from bot.core.domain.finding import Finding
-from bot.core.domain.launch import Milestone
+from bot.core.domain.engine import CommandLine, Engine, EngineMetrics
 from bot.core.engines import _vllm_log, _vllm_rules
 from bot.core.engines import _vllm_speculation as speculation
 from bot.core.engines._argv import Syntax, Value
+from bot.core.engines._flag_engine import FlagEngine
 from bot.core.engines._flags_vllm import FLAGS, VERSIONS
-from bot.core.engines._groups import group_of
-from bot.core.engines._nearest import nearest_flags
-from bot.core.engines._neutral import environment_of, neutral_value, number_of, translate
+from bot.core.engines._neutral import neutral_value, number_of, translate
 from bot.core.engines._program import Program
 from bot.core.engines._prometheus import read_page
 from bot.core.engines._rules import whole_number
-from bot.core.engines._versions import has, newer
 from bot.errors import BadInputError
 
 _PROGRAM = Program(
@@ -68,67 +64,16 @@ RENAMED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Vllm:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Vllm(FlagEngine):
     """`vllm serve MODEL …` or `python -m vllm.entrypoints.openai.api_server --model MODEL …`."""
 
-    name: str = "vllm"
-    default_port: int = 8000
-    distribution: str | None = "vllm"
-    packages: tuple[str, ...] = (
-        "vllm",
-        "vllm_flash_attn",
-        "torchcodec",
-        "torchaudio",
-        "torchvision",
-        "flashinfer",
-        "torch",
-    )
-    help_words: tuple[tuple[str, ...], ...] = (("--help=all",), ("--help",))
-
-    def recognises(self, argv: Sequence[Word]) -> bool:
-        return _PROGRAM.length([str(word) for word in argv]) is not None
-
     def parse(self, argv: Sequence[Word]) -> CommandLine:
-        words = [str(word) for word in argv]
-        length = _PROGRAM.search(words)
-        occurrences, positions = _INDEX.read(words[length:])
-        flags = _INDEX.flags(occurrences)
-        stray = [words[length + position] for position in positions]
+        flags, stray = self.read(argv)
         model = flags.pop("model", None)
         if model is None and stray:
             model = stray.pop(0)
-        port = flags.get("port")
-        return CommandLine(
-            engine=self.name,
-            program=tuple(words[:length]),
-            model=model if isinstance(model, str) else None,
-            flags=flags,
-            stray=tuple(stray),
-            port=int(port) if isinstance(port, str) and port.isdigit() else None,
-        )
-
-    def typed(self, argv: Sequence[Word]) -> tuple[TypedFlag, ...]:
-        length = _PROGRAM.search([str(word) for word in argv])
-        return _INDEX.typed(tuple(argv)[length:])
-
-    def flag(self, name: str) -> Flag | None:
-        return _INDEX.by_name.get(name.split(".", 1)[0])
-
-    def canonical(self, flag: str) -> str | None:
-        found = _INDEX.look_up(flag.split("=", 1)[0])
-        return found[0] if found else None
-
-    def version_has(self, flag: str, version: str | None) -> bool | None:
-        """Whether a version has a canonical flag; None: not known."""
-        return has(_INDEX.by_name.get(flag.split(".", 1)[0]), version)
-
-    def newer_than_known(self, version: str | None) -> str | None:
-        """The newest version that is known here, where the given one is newer."""
-        return newer(VERSIONS[-1], version)
-
-    def nearest(self, flag: str, version: str | None = None) -> tuple[str, ...]:
-        return nearest_flags(_INDEX, flag, version=version, renamed=RENAMED)
+        return self.line(argv, model=model, flags=flags, stray=stray)
 
     def overrides_to_flags(self, overrides: Mapping[str, Any]) -> Mapping[str, str | bool | list[str]]:
         flags = {name: value for name, value in self._changes(overrides).items() if value is not None}
@@ -148,7 +93,7 @@ class Vllm:
     def flags_to_overrides(self, flags: Mapping[str, str | bool | list[str]]) -> Mapping[str, Any]:
         result: dict[str, Any] = {}
         for neutral, name in _NEUTRAL.items():
-            value = neutral_value(_INDEX.by_name.get(name), flags[name], human=True) if name in flags else None
+            value = neutral_value(self.index.by_name.get(name), flags[name], human=True) if name in flags else None
             if value is not None:
                 result[neutral] = value
         options = speculation.speculation_of(flags) or {}
@@ -159,25 +104,15 @@ class Vllm:
         return result
 
     def apply(self, argv: Sequence[Word], overrides: Mapping[str, Any]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        body = words[length:]
-        flags = _INDEX.flags(_INDEX.read(body)[0])
+        program, body = self.split(argv)
+        flags = self.index.flags(self.index.read(body)[0])
         changes = {
             name: value for name, value in self._changes(overrides).items() if not _same_number(flags.get(name), value)
         }
         steps = _steps(overrides)
         if steps is not None:
             changes |= speculation.steps_changes(flags, steps)
-        return words[:length] + _INDEX.edit(body, changes)
-
-    def set_flags(self, argv: Sequence[Word], flags: Mapping[str, Value | None]) -> tuple[Word, ...]:
-        words = tuple(argv)
-        length = _PROGRAM.search([str(word) for word in words])
-        return words[:length] + _INDEX.edit(words[length:], flags)
-
-    def environment(self, overrides: Mapping[str, Any]) -> Mapping[str, str | None]:
-        return environment_of(overrides)
+        return program + self.index.edit(body, changes)
 
     def gpus_needed(self, line: CommandLine) -> int | None:
         """tp x pp x dp of this node."""
@@ -193,24 +128,12 @@ class Vllm:
         )
         return max(1, (tp or 1) * (pp or 1) * (local or dp or 1) // (nodes or 1))
 
-    def first_gpu(self, line: CommandLine) -> int:
-        return 0
-
     def memory_budget(self, line: CommandLine, total_mib: float, free_mib: float) -> tuple[float, str]:
         """--gpu-memory-utilization is the share of the whole card for everything; it must be free at start."""
         share = self.flags_to_overrides(line.flags).get("memory_fraction")
         fraction = share if isinstance(share, int | float) else _DEFAULT_UTILIZATION
         said = f"--gpu-memory-utilization {fraction}" + ("" if share is not None else " (default)")
         return fraction * total_mib, f"{said} x {total_mib:.0f} MiB of the card"
-
-    def group(self, flag: str) -> str:
-        return group_of(flag)
-
-    def health_path(self) -> str:
-        return "/health"
-
-    def milestone(self, line: str) -> Milestone | None:
-        return _vllm_log.milestone(line)
 
     def parse_metrics(self, text: str) -> EngineMetrics:
         page = read_page(text)
@@ -219,6 +142,7 @@ class Vllm:
         return EngineMetrics(
             generation_tokens_total=page.total("vllm:generation_tokens_total"),
             prompt_tokens_total=page.total("vllm:prompt_tokens_total"),
+            cached_prompt_tokens_total=page.total("vllm:prefix_cache_hits_total"),
             drafts_total=page.total(f"{spec}_drafts_total"),
             draft_tokens_total=page.total(f"{spec}_draft_tokens_total"),
             accepted_tokens_total=page.total(f"{spec}_accepted_tokens_total"),
@@ -228,9 +152,6 @@ class Vllm:
             kv_cache_usage=page.largest("vllm:kv_cache_usage_perc"),
             other={name: value for name, value in own.items() if value is not None},
         )
-
-    def check_speculation(self, line: CommandLine, config_json: Mapping[str, Any] | None) -> tuple[Finding, ...]:
-        return _vllm_rules.check_speculation(line, config_json)
 
 
 def _steps(overrides: Mapping[str, Any]) -> int | None:
@@ -258,4 +179,24 @@ def _same_number(old: Value | None, new: Value | None) -> bool:
     return number is not None and number == number_of(new, human=True)
 
 
-ENGINE: Engine = Vllm()
+ENGINE: Engine = Vllm(
+    name="vllm",
+    default_port=8000,
+    distribution="vllm",
+    packages=(
+        "vllm",
+        "vllm_flash_attn",
+        "torchcodec",
+        "torchaudio",
+        "torchvision",
+        "flashinfer",
+        "torch",
+    ),
+    help_words=(("--help=all",), ("--help",)),
+    program=_PROGRAM,
+    index=_INDEX,
+    newest=VERSIONS[-1],
+    renamed=RENAMED,
+    read_milestone=_vllm_log.milestone,
+    judge_speculation=_vllm_rules.check_speculation,
+)

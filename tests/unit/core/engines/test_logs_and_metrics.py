@@ -135,6 +135,23 @@ def test_llama_cpp_metrics() -> None:
     assert found.accepted_per_position_total == (57, 54)
 
 
+@pytest.mark.parametrize(
+    ("engine", "page", "tokens"),
+    [
+        (
+            "sglang",
+            'sglang:cached_tokens_total{source="device"} 300\nsglang:cached_tokens_total{source="host"} 20\n',
+            320,
+        ),
+        ("vllm", 'vllm:prefix_cache_hits_total{engine="0"} 64.0\nvllm:prefix_cache_hits_total{engine="1"} 16.0\n', 80),
+        ("llama_cpp", "llamacpp:prompt_tokens_cached_total 58\n", 58),
+    ],
+)
+def test_prompt_tokens_from_the_cache_are_counted(engine: str, page: str, tokens: float) -> None:
+    assert ENGINES[engine].parse_metrics(page).cached_prompt_tokens_total == tokens
+    assert ENGINES[engine].parse_metrics("other 1\n").cached_prompt_tokens_total is None
+
+
 def test_a_page_that_is_none_gives_nothing() -> None:
     for engine in ENGINES.values():
         assert engine.parse_metrics("<html>404</html>\n").generation_tokens_total is None
