@@ -135,6 +135,8 @@ class Command:
     launch_numbers: tuple[int, ...] = ()
     #: id of a schedule to end
     schedule: str | None = None
+    #: a start that is meant for when its GPUs are free: "start X on H when the GPUs are free"
+    when_free: bool = False
     ask: bool = False
     question: Question | None = None
     #: at most five config names, best first
