@@ -50,7 +50,7 @@ class Talk:
         self.conversation = Conversation(channel=self.actor.id, thread_ts=thread)
         self.as_json = as_json
         self.shown: list[dict[str, Any]] = []
-        self._last = max((n for n, *_ in app.terminal.after(self.actor.id, 0)), default=0)
+        self._last = app.terminal.begin(self.actor.id)
         self._out = Console(stderr=as_json, soft_wrap=True, highlight=False)
         self._failed = False
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bot.core.domain.operation import Actor
 from bot.errors import PermanentError
 from bot.settings import Settings, load
-from bot.workflows.services import Services
 
 if TYPE_CHECKING:
     from bot.app import App
@@ -54,11 +53,6 @@ def stored(settings: Settings | None = None) -> "Iterator[App]":
         yield app
     finally:
         app.close()
-
-
-def services_of(app: "App") -> Services:
-    """The services of an open app."""
-    return app.ready
 
 
 def me() -> Actor:

@@ -1,6 +1,5 @@
 """Read fleet.yaml, start its hosts, and write the catalog file that the bot imports."""
 
-import shlex
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -102,8 +101,3 @@ def _free_port(wanted: int, taken: set[int]) -> int:
             if port not in taken and probe.connect_ex(("127.0.0.1", port)) != 0:
                 return port
     raise OSError(f"no free port from {wanted} on")
-
-
-def argv_of(catalog: dict[str, Any], config: str) -> list[str]:
-    """Words of a config's command."""
-    return shlex.split(next(c["command"] for c in catalog["configs"] if c["name"] == config))

@@ -49,11 +49,6 @@ class SlackPeople:
             return found
         return replace(found, groups=tuple(sorted(g for g in self._groups if user_id in self._group(g))))
 
-    def forget(self, user_id: str) -> None:
-        """Ask Slack again next time."""
-        with self._lock:
-            self._users.pop(user_id, None)
-
     def _ask(self, user_id: str) -> tuple[Actor, float]:
         try:
             answer = web_api.call(self._client.users_info, self._clock, user=user_id)

@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from bot.adapters.store.database import Database
 from bot.adapters.store.tables import TerminalRow
+
+#: more than a conversation beside this one has waiting
+_KEPT_LINES = 1000
 
 
 class SqlTerminal:
@@ -32,7 +35,10 @@ class SqlTerminal:
             ).all()
             return tuple((r.id, r.kind, r.ts, r.payload) for r in rows)
 
-    def forget(self, channel: str) -> None:
-        """Drop a finished conversation."""
+    def begin(self, channel: str) -> int:
+        """Number of the newest line, after which a conversation begins. Lines that nobody can be waiting for go."""
         with self._database.transaction() as session:
-            session.execute(delete(TerminalRow).where(TerminalRow.channel == channel))
+            newest = session.scalar(select(func.max(TerminalRow.id)).where(TerminalRow.channel == channel)) or 0
+            old = TerminalRow.id <= newest - _KEPT_LINES
+            session.execute(delete(TerminalRow).where(TerminalRow.channel == channel, old))
+            return newest

@@ -1,7 +1,6 @@
 """Findings: one judged check, in preflight and in health alike."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -29,12 +28,3 @@ class Finding:
     evidence: tuple[str, ...] = ()
     #: the next step, one sentence
     remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """Findings about several hosts at one time."""
-
-    made_at: datetime
-    #: host name -> its findings
-    findings: dict[str, tuple[Finding, ...]] = field(default_factory=dict)

@@ -73,17 +73,6 @@ class PracticeHost:
         self._server = SshServer(self.shell, self._host_key, self._user_key, port)
         return self._server.port
 
-    def disconnect(self) -> int:
-        """Stop answering, as a host that has lost its network; gives the port, for `reconnect`."""
-        assert self._server is not None
-        port = self._server.port
-        self._server.close()
-        return port
-
-    def reconnect(self, port: int) -> None:
-        """Answer again."""
-        self._server = SshServer(self.shell, self._host_key, self._user_key, port)
-
     def stop(self) -> None:
         """Stop answering and end every process of this host, whoever started it."""
         if self._server is not None:

@@ -11,6 +11,7 @@ from bot.adapters.store.hosts import SqlHosts
 from bot.adapters.store.launches import SqlLaunches
 from bot.adapters.store.operations import SqlAudit, SqlOperations
 from bot.adapters.store.schedules import SqlHealthSamples, SqlPosts, SqlSchedules
+from bot.adapters.store.terminal import SqlTerminal
 from bot.core.domain.host import Host
 from bot.core.domain.launch import LaunchState, Milestone, Phase
 from bot.core.domain.message import Posted
@@ -164,3 +165,16 @@ def test_audit_schedules_samples_and_posts(database: Database) -> None:
     posts.put("k", Posted(channel="C", ts="1.2"))
     assert posts.get("k") == Posted(channel="C", ts="1.2")
     assert posts.get("other") is None
+
+
+def test_a_terminal_conversation_begins_after_what_was_shown_and_old_lines_go(database: Database) -> None:
+    terminal = SqlTerminal(database)
+    assert terminal.begin("cli:ana") == 0
+    first, *_, last = [terminal.append("cli:ana", "post", f"t{n}", {"text": str(n)}) for n in range(1002)]
+    other = terminal.append("cli:bob", "post", "t", {"text": "mine"})
+    assert terminal.begin("cli:ana") == last
+    assert terminal.after("cli:ana", last) == ()
+    kept = [number for number, *_ in terminal.after("cli:ana", 0)]
+    assert first not in kept
+    assert len(kept) == 1000
+    assert [number for number, *_ in terminal.after("cli:bob", 0)] == [other]
