@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,6 +56,8 @@ from bot.workflows.ports import Messenger, Operations
 from bot.workflows.services import Services
 
 _log = structlog.get_logger()
+#: stored steps of a run that ended; long past any redelivery of the message that began it
+_RUNS_KEPT = timedelta(days=30)
 
 
 class App:
@@ -140,7 +143,7 @@ class App:
         self.services = box[0]
         if isinstance(durable, DbosOperations):
             durable.launch()
-            self._scheduler = ReportScheduler(self.services.schedules.all, self._fire, self._sweep)
+            self._scheduler = ReportScheduler(self.services.schedules.all, self._fire, self._sweep, self._tidy)
             self._scheduler.start()
         return self.services
 
@@ -164,6 +167,11 @@ class App:
 
     def _sweep(self) -> None:
         sweep.sweep(self.ready)
+
+    def _tidy(self) -> None:
+        if isinstance(self._durable, DbosOperations):
+            services = self.ready
+            self._durable.forget(services.clock.now() - _RUNS_KEPT, keep=sweep.needed_runs(services))
 
     def _services(self, runs: Operations, messenger: Messenger) -> Services:
         settings, database = self.settings, self.database

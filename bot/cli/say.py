@@ -14,6 +14,7 @@ from bot.core.domain.message import Conversation, Payload, Posted
 from bot.core.domain.operation import OperationState
 from bot.core.rendering.terminal import render_terminal
 from bot.errors import RefusedError
+from bot.workflows.propose import run_of
 
 if TYPE_CHECKING:
     from bot.app import App
@@ -65,7 +66,7 @@ class Talk:
                 if not self._approve(operation, approve):
                     break
             else:
-                self._follow(f"carry:{operation}" if not operation.startswith("m") else f"bench:{operation}")
+                self._follow(f"bench:{operation}" if operation.startswith("m") else run_of(operation))
         if self.as_json:
             print_json(self.shown)
         return not self._failed

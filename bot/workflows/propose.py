@@ -83,11 +83,14 @@ def propose(services: Services, run: Run, wanted: Wanted, actor: Actor, conversa
         run.step("submit", lambda: submit(services, operation, wanted.host))
 
 
+def run_of(operation: str) -> str:
+    """Id of the run that carries an operation out."""
+    return f"carry:{operation}"
+
+
 def submit(services: Services, operation: str, host: str) -> str:
     """Enqueue the run that carries an operation out; once."""
-    services.runs.submit(
-        "carry_out_v1", run_id=f"carry:{operation}", partition=host, arguments={"operation": operation}
-    )
+    services.runs.submit("carry_out_v1", run_id=run_of(operation), partition=host, arguments={"operation": operation})
     return operation
 
 

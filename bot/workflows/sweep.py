@@ -2,7 +2,7 @@
 
 from bot.core.domain.message import Message, Posted
 from bot.core.domain.operation import OperationState
-from bot.workflows.propose import submit
+from bot.workflows.propose import run_of, submit
 from bot.workflows.services import Services
 
 
@@ -14,6 +14,12 @@ def sweep(services: Services) -> None:
             submit(services, operation, host)
     for operation in services.operations.expired(services.clock.now()):
         close_card(services, operation, state="expired", by=None, detail=None)
+
+
+def needed_runs(services: Services) -> frozenset[str]:
+    """Runs whose end must stay known: without it the sweep would carry out their operations again."""
+    running = services.operations.in_state(OperationState.RUNNING)
+    return frozenset(run_of(operation) for operation, _, _ in running)
 
 
 def close_card(services: Services, operation: str, *, state: str, by: str | None, detail: str | None) -> None:

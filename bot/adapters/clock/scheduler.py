@@ -20,17 +20,19 @@ class ReportScheduler:
     """Keeps APScheduler's jobs equal to the stored schedules.
 
     `fire(schedule, slot)` is called at each time; `slot` names the fire time the same way in every replica.
-    `tick()` is called every few seconds besides: sweeping, expiring."""
+    `tick()` is called every few seconds besides: sweeping, expiring; `tidy()` every hour."""
 
     def __init__(
         self,
         schedules: Callable[[], tuple[Schedule, ...]],
         fire: Callable[[Schedule, str], None],
         tick: Callable[[], None],
+        tidy: Callable[[], None],
     ) -> None:
         self._schedules = schedules
         self._fire = fire
         self._tick = tick
+        self._tidy = tidy
         self._scheduler = BackgroundScheduler(
             timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 300}
         )
@@ -39,6 +41,7 @@ class ReportScheduler:
     def start(self) -> None:
         """Start, and follow the stored schedules from now on."""
         self._scheduler.add_job(self._sync, IntervalTrigger(seconds=_SYNC_S), next_run_time=datetime.now(UTC))
+        self._scheduler.add_job(self._tidy, IntervalTrigger(hours=1, jitter=600))
         self._scheduler.start()
 
     def stop(self) -> None:

@@ -6,8 +6,9 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,9 @@ HOSTS_QUEUE = "hosts"
 #: for runs that another process submits (`relaunch say` beside a running bot)
 TALK_QUEUE = "talk"
 _POLL_S = 0.15
+_ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+#: runs that are forgotten in one transaction
+_BATCH = 500
 #: at the end of the process, for steps that run to come to their end
 _LAST_STEP_S = 5
 
@@ -125,6 +129,20 @@ class DbosOperations:
         while (state := self.state(run_id)) in ("pending", "enqueued", "delayed") and time.monotonic() < until:
             time.sleep(0.1)
         return state or "unknown"
+
+    def forget(self, before: datetime, *, keep: Collection[str]) -> int:
+        """Delete the stored steps of runs that ended before a time, but for the run ids in `keep`; gives their number.
+        At most one batch; the next call goes on."""
+        return self._submitter.submit(self._forget, before, keep).result()
+
+    def _forget(self, before: datetime, keep: Collection[str]) -> int:
+        ended = DBOS.list_workflows(
+            status=_ENDED, completed_before=before.isoformat(), limit=_BATCH, load_input=False, load_output=False
+        )
+        gone = [run.workflow_id for run in ended if run.workflow_id not in keep]
+        if gone:
+            DBOS.delete_workflows(gone)
+        return len(gone)
 
     def close(self) -> None:
         """Stop taking work; what runs is carried on by the next process."""

@@ -60,3 +60,8 @@ def test_a_second_process_on_the_same_sqlite_file_is_refused(tmp_path: Path) -> 
     _lock_file(url)
     with pytest.raises(PermanentError, match="another process"):
         _lock_file(url)
+
+
+def test_old_runs_are_forgotten_but_for_those_that_are_needed(tmp_path: Path) -> None:
+    done = _run(f"sqlite:///{tmp_path / 'durable.db'}", tmp_path / "log", "forget")
+    assert done.stdout.splitlines() == ["success", "0 0 success 1 None"], done.stderr

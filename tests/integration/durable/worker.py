@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -60,4 +61,13 @@ if __name__ == "__main__":
     for _ in range(2):
         operations.submit("work_v1", run_id="run1", partition="gpu1", arguments={"greeting": "ünï"})
     print(operations.wait("run1", 30), flush=True)
+    if KILL_AT == "forget":
+        before, after = datetime.now(UTC) - timedelta(days=1), datetime.now(UTC) + timedelta(seconds=1)
+        print(
+            operations.forget(before, keep=()),
+            operations.forget(after, keep=("run1",)),
+            operations.state("run1"),
+            operations.forget(after, keep=()),
+            operations.state("run1"),
+        )
     operations.close()
