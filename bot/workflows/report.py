@@ -10,8 +10,9 @@ from bot.core.domain.message import Conversation, Json, Message
 from bot.core.domain.operation import Schedule
 from bot.core.domain.reading import Known
 from bot.core.domain.records import from_json, to_json
-from bot.core.facts import HostFacts, gpus
+from bot.core.facts import HostFacts, gpu_processes, gpus
 from bot.core.health import worst
+from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.drift import running_drift
 from bot.workflows.look import look_everywhere
@@ -25,7 +26,7 @@ def health(services: Services, host: str | None = None, schedule: str | None = N
     """Look at all hosts (or one) and all servers now; keeps a sample of each host."""
     inventory = services.hosts.inventory().hosts
     wanted = [h for h in inventory.values() if host in (None, h.name)]
-    needs = {"gpus"}.union(*(probe.needs for probe in services.probes.values()))
+    needs = {"gpus", "gpu_processes"}.union(*(probe.needs for probe in services.probes.values()))
     seen = look_everywhere(services, wanted, only=needs)
     views = observe_all(services, host=host)
     changed = _drift(services, views)
@@ -81,7 +82,7 @@ def _host(
         "reachable": True,
         "reason": None,
         "judgement": worst(judgements).value,
-        "gpus": _gpus(facts),
+        "gpus": _gpus(facts, host),
         "servers": servers,
         "findings": [_finding(f) for f in findings],
     }
@@ -102,10 +103,11 @@ def _server(view: ServerView) -> dict[str, Any]:
     }
 
 
-def _gpus(facts: HostFacts) -> list[dict[str, Any]]:
+def _gpus(facts: HostFacts, host: Host) -> list[dict[str, Any]]:
     reading = facts.reading(gpus.FACT)
     if not isinstance(reading, Known):
         return []
+    others = _others(facts, host)
     return [
         {
             "index": gpu.index,
@@ -114,9 +116,21 @@ def _gpus(facts: HostFacts) -> list[dict[str, Any]]:
             "utilisation_pct": gpu.utilization_pct,
             "temperature_c": gpu.temperature_c,
             "power_w": gpu.power_w,
+            "others": others.get(gpu.uuid, []),
         }
         for gpu in reading.value
     ]
+
+
+def _others(facts: HostFacts, host: Host) -> dict[str, list[str]]:
+    """GPU uuid -> processes of other accounts than the one that servers are started with there."""
+    reading = facts.reading(gpu_processes.FACT)
+    found: dict[str, list[str]] = {}
+    for one in reading.value if isinstance(reading, Known) else ():
+        if one.process.owner not in (None, host.user):
+            said = f"{one.process.owner}: {one.process.command or one.name}"
+            found.setdefault(one.gpu_uuid, []).append(redact(said)[:200])
+    return found
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

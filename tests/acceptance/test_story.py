@@ -71,3 +71,5 @@ def test_a_protected_host_asks_and_a_training_run_is_not_disturbed(talk: Talk) -
     talk.click(card["ts"], "1. start qwen3.6-27b-eval on blackwell-train", user="U0ANA")
     refused = talk.wait(ts, "train.py")
     assert "mlteam" in refused
+    health = talk.say("@Relaunch health of blackwell-train")
+    assert "in use by mlteam: " in talk.wait(health, "blackwell-train")
