@@ -6,6 +6,7 @@ from datetime import datetime
 
 from bot.core.discovery.launch_call import Evidence
 from bot.core.domain.catalog import Revision, SecretRef, Word
+from bot.core.domain.container import Container
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -44,6 +45,8 @@ class Candidate:
     unit: str | None = None
     container: str | None = None
     image: str | None = None
+    #: how to run that container again; None where its image is not known
+    run: Container | None = None
     executable: str | None = None
     #: outermost first, each with its own arguments
     wrappers: tuple[str, ...] = ()
@@ -114,6 +117,8 @@ def candidate_to_revision(
     provenance = {name: _sentence(seen) for name, seen in candidate.provenance.items()}
     if candidate.unit is not None:
         provenance.setdefault("unit", f"unit {candidate.unit}")
+    if candidate.run is not None and candidate.container is not None:
+        provenance.setdefault("container", f"container {candidate.container}")
     return Revision(
         engine=candidate.engine,
         model=candidate.model,
@@ -122,6 +127,7 @@ def candidate_to_revision(
         cwd=candidate.cwd,
         user=candidate.user,
         wrappers=candidate.wrappers,
+        container=candidate.run,
         source=f"scan: {first}" if first else "scan",
         author=author,
         note=note,

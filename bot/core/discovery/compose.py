@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.container_options import options_of_compose
 from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
@@ -205,7 +206,12 @@ def _service(
     image = project.interpolate(str(body["image"])) if body.get("image") else None
     where = f"compose {evidence[0].path}, service {name}"
     env = _environment(body, project, where)
-    container = _container(name, body, project, image, hidden=not entrypoint)
+    container = replace(
+        _container(name, body, project, image, hidden=not entrypoint),
+        options=options_of_compose(_interpolated(body, project), project.folder),
+        command=(*entrypoint, *command),
+        image_entrypoint=not entrypoint,
+    )
     cwd = body.get("working_dir")
     user = body.get("user")
     scope = Scope(
@@ -219,6 +225,14 @@ def _service(
         inside_container(shell, Call(argv=(*entrypoint, *command), env=env, cwd=scope.cwd))
     used = tuple(Evidence(kind=one.kind, path=one.path, seen_at=one.changed_at) for one in project.used)
     return [replace(one, evidence=(*one.evidence, *used), runner="compose") for one in shell.launches]
+
+
+def _interpolated(value: Any, project: _Project) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _interpolated(inner, project) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_interpolated(inner, project) for inner in value]
+    return project.interpolate(value) if isinstance(value, str) else value
 
 
 def _environment(body: Mapping[str, Any], project: _Project, where: str) -> dict[str, Variable]:

@@ -59,10 +59,15 @@ def run_container(shell: "Interpreter", call: Call, words: tuple[str, ...]) -> S
     inner.scope.sources = shell.scope.sources
     inner.surroundings = replace(
         shell.surroundings,
-        container=command.container,
+        container=replace(command.container, tool=tool_of(call.argv[0])),
         runner=shell.surroundings.runner if shell.surroundings.unit else "docker",
     )
     return inside_container(inner, inside)
+
+
+def tool_of(program: str) -> str:
+    """Which of the two command lines a program is."""
+    return "podman" if "podman" in basename(program) else "docker"
 
 
 def inside_container(shell: "Interpreter", call: Call) -> Status:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.core.discovery.container_options import options_of_run
 from bot.core.discovery.launch_call import ContainerRun, PortMapping
 from bot.core.discovery.program_options import DOCKER_RUN
 from bot.core.discovery.secrets import is_secret_name
@@ -130,6 +131,9 @@ def read_docker_run(argv: Sequence[str], exported: Mapping[str, Variable], origi
         host_network="host" in (_last(pairs, "--network"), _last(pairs, "--net")),
         gpus=_gpus(pairs),
         entrypoint_hidden=hidden,
+        options=options_of_run(pairs),
+        command=command,
+        image_entrypoint=hidden,
     )
     return ContainerCommand(
         container=container,

@@ -24,6 +24,7 @@ from bot.core.discovery.shell_run import Interpreter, ShellFile, World
 from bot.core.discovery.shell_state import Leave, Scope, has_unknown, is_unset, render
 from bot.core.discovery.units import collect_units, sight_units
 from bot.core.domain.catalog import SecretRef, Word
+from bot.core.domain.container import Container
 from bot.core.domain.engine import Engine
 
 #: variables that pin GPUs, the container's own first
@@ -31,6 +32,8 @@ _GPU_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_D
 _CONTAINER_GPU_VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 #: scripts that no shell runs
 _OTHER_LANGUAGE = re.compile(r"#!.*\b(python|perl|ruby|node|lua|php|make|awk|Rscript)[\d.]*\b")
+#: what a launch leaves behind
+_TRACES = ("proc", "ps", "inspect", "log", "history")
 _NO_GPU = frozenset(("", "all", "none", "void", "-1", "NoDevFiles"))
 
 
@@ -208,6 +211,7 @@ def _candidate(group: Group, masker: Masker, now: datetime | None) -> Candidate:
         container=next((c.name for m in group.members if (c := m.sighting.container) and c.name), None)
         or (container.id[:12] if container and container.id else None),
         image=next((render(c.image) for m in group.members if (c := m.sighting.container) and c.image), None),
+        run=_run(group, shown, masker),
         executable=masker.text(executable) if executable else None,
         wrappers=_wrappers(group, masker),
         port=port,
@@ -222,8 +226,30 @@ def _candidate(group: Group, masker: Masker, now: datetime | None) -> Candidate:
 
 
 def _declared(group: Group) -> Launch | None:
-    """What would start it again: the unit, compose file or script rather than the process that came of it."""
-    return next((one for one in group.members if kind_of(one) not in ("proc", "ps", "inspect", "log", "history")), None)
+    """What would start it again: the unit, compose file or script rather than the process that came of it; the words
+    that a container was given rather than the process inside."""
+    found = [one for one in group.members if kind_of(one) not in _TRACES]
+    return next(iter([*found, *(one for one in group.members if kind_of(one) == "inspect")]), None)
+
+
+def _run(group: Group, shown: Launch, masker: Masker) -> Container | None:
+    """How to run the container again, in which the launch was seen: of the member that the command is of, else of the
+    first that knows the image."""
+    known = [one for one in (shown, *group.members) if one.sighting.container and one.sighting.container.image]
+    given = known[0].sighting.container if known else None
+    if given is None or not given.image:
+        return None
+    words, argv = tuple(map(render, given.command)), shown.argv[shown.hidden :]
+    leads = len(words) >= len(argv) and words[len(words) - len(argv) :] == argv
+    ids = [one.sighting.container.image_id for one in group.members if one.sighting.container]
+    return Container(
+        image=masker.text(render(given.image)),
+        image_id=next(filter(None, ids), None),
+        tool=given.tool,
+        options=tuple(masker.text(render(option)) for option in given.options),
+        lead=tuple(masker.text(word) for word in words[: len(words) - len(argv)]) if leads else (),
+        image_entrypoint=given.image_entrypoint,
+    )
 
 
 def _same_command(primary: Launch, declared: Launch) -> bool:

@@ -9,9 +9,11 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.container_options import options_of_inspect, options_of_run
 from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import is_image_variable, read_gpus
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
+from bot.core.discovery.program_options import DOCKER_RUN
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean
 
@@ -62,6 +64,11 @@ def _container(item: Mapping[str, Any], artefact: Artefact, world: World) -> lis
         entrypoint_hidden=not entrypoint and not path,
         service=_get(labels, "com.docker.compose.service"),
         project=_get(labels, "com.docker.compose.project.working_dir"),
+        tool="podman" if "ImageName" in item else "docker",
+        image_id=_image_id(item),
+        options=_options(item),
+        command=tuple(argv),
+        image_entrypoint=not entrypoint and not path,
     )
     for file in str(_get(labels, "com.docker.compose.project.config_files") or "").split(","):
         world.missing[file] = None
@@ -103,6 +110,19 @@ def _image(item: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
         if isinstance(image, str) and image and not image.startswith("sha256:"):
             return image
     return None
+
+
+def _image_id(item: Mapping[str, Any]) -> str | None:
+    """podman leaves "sha256:" away."""
+    found = str(item.get("Image") or "").removeprefix("sha256:")
+    return f"sha256:{found}" if re.fullmatch(r"[0-9a-f]{64}", found) else None
+
+
+def _options(item: Mapping[str, Any]) -> tuple[str, ...]:
+    """podman keeps the command that made the container; docker what came of it."""
+    created = _texts(_get(item, "Config", "CreateCommand"))
+    start = next((number for number, word in enumerate(created) if word in ("run", "create")), None)
+    return options_of_inspect(item) if start is None else options_of_run(DOCKER_RUN.read(created[start + 1 :])[0])
 
 
 def _ports(item: Mapping[str, Any]) -> tuple[PortMapping, ...]:

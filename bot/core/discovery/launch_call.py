@@ -79,6 +79,13 @@ class ContainerRun:
     #: compose service, and folder of its project
     service: str | None = None
     project: str | None = None
+    #: how it can be run again: "docker" or "podman", its image's id, its options, the words inside
+    tool: str = "docker"
+    image_id: str | None = None
+    options: tuple[str, ...] = field(default=(), repr=False)
+    command: tuple[str, ...] = field(default=(), repr=False)
+    #: the words inside go to the image's own entrypoint
+    image_entrypoint: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

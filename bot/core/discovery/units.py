@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
+from bot.core.discovery.container_options import QUADLET_KEYS, options_of_quadlet
 from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
@@ -264,6 +265,7 @@ def _quadlet(unit: Unit, world: World, env_files: Sequence[Artefact]) -> list[Si
     container = _quadlet_container(unit, hidden=not entrypoint)
     if entrypoint:
         command = [*_entrypoint_words(entrypoint), *command]
+    container = replace(container, command=tuple(command))
     cwd = unit.value("Container", "WorkingDir")
     user = unit.value("Container", "User")
     around = Surroundings(runner="systemd", unit=service, container=container, evidence=(*unit.evidence, *evidence))
@@ -303,4 +305,9 @@ def _quadlet_container(unit: Unit, *, hidden: bool) -> ContainerRun:
         host_network="host" in networks,
         gpus=tuple(gpu for device in devices for gpu in read_gpus(specifiers(device))),
         entrypoint_hidden=hidden,
+        tool="podman",
+        options=options_of_quadlet(
+            {key: [specifiers(value) for value in unit.values("Container", key)] for key in QUADLET_KEYS}, pairs
+        ),
+        image_entrypoint=hidden,
     )

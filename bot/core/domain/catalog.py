@@ -3,8 +3,10 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+
+from bot.core.domain.container import Container
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Revision:
     user: str | None = None
     #: outermost first, e.g. ("numactl -N 0 -m 0",)
     wrappers: tuple[str, ...] = ()
+    #: it runs in a container; env, cwd, user and argv are then those inside
+    container: Container | None = None
     #: id of the revision this one was made from
     parent: str | None = None
     #: where it came from: "catalog file", "scan: unit qwen.service", "slack: U123", "change in thread"
@@ -46,8 +50,8 @@ class Revision:
 
     @property
     def id(self) -> str:
-        """12 hex digits over engine, model, argv, env, cwd, user and wrappers."""
-        content = {
+        """12 hex digits over engine, model, argv, env, cwd, user, wrappers, and the container where there is one."""
+        content: dict[str, object] = {
             "engine": self.engine,
             "model": self.model,
             "argv": [_word(w) for w in self.argv],
@@ -56,6 +60,8 @@ class Revision:
             "user": self.user,
             "wrappers": list(self.wrappers),
         }
+        if self.container is not None:
+            content["container"] = asdict(self.container)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from bot.core.domain.catalog import SecretRef
+from bot.core.domain.container import Container
 from bot.core.domain.finding import Finding
 
 
@@ -29,6 +30,8 @@ class Step:
     unit: str | None = None
     #: process to stop where no unit of ours owns it
     pid: int | None = None
+    #: who stops it; None: the plan's runner
+    runner: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,18 @@ class Refusal:
     reason: str
     remedy: str = ""
     findings: tuple[Finding, ...] = ()
+    #: "start": sets of GPUs that are free now and that the launch fits on
+    free_gpus: tuple[tuple[int, ...], ...] = ()
+    #: whether all that is in the way ends with those who hold the GPUs, and who they are
+    passing: bool = False
+    holders: tuple[str, ...] = ()
+    #: id of the launch that runs already, where that is the reason
+    running: str | None = None
+    #: what was to be launched
+    revision: str | None = None
+    #: whether what was to be stopped does not run; `others` runs there instead
+    absent: bool = False
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +81,7 @@ class Plan:
     cwd: str | None = None
     user: str | None = None
     wrappers: tuple[str, ...] = ()
+    container: Container | None = None
     #: "systemd", "systemd-user", "process" or "docker"
     runner: str = "systemd"
     engine: str = ""
@@ -88,4 +104,8 @@ class Plan:
         content = asdict(self)
         for name in ("findings", "diff", "expected_ready_s", "expected_tok_s", "reasons", "needs_approval"):
             del content[name]
+        # plans of before these fields keep their fingerprints
+        for part, name in ((content, "container"), *((step, "runner") for step in content["steps"])):
+            if part[name] is None:
+                del part[name]
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
