@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +34,7 @@ from bot.adapters.store.schedules import SqlHealthSamples, SqlPosts, SqlSchedule
 from bot.adapters.store.terminal import SqlTerminal
 from bot.adapters.terminal.messenger import RoutedMessenger, TerminalMessenger
 from bot.commands._spec import CommandSpec
-from bot.core.access import AccessPolicy, Grant
+from bot.core.access import TERMINAL, AccessPolicy, Grant
 from bot.core.domain.command import Intent
 from bot.core.domain.engine import Engine
 from bot.core.domain.measurement import Workload
@@ -165,6 +165,11 @@ class App:
     def _fire(self, schedule: Schedule, slot: str) -> None:
         report.fire(self.ready, schedule, slot)
 
+    def _person(self, actor: Actor) -> Actor:
+        if self._slack is None or actor.id.startswith(TERMINAL):
+            return actor
+        return self._slack.people.actor(actor.id)
+
     def _sweep(self) -> None:
         sweep.sweep(self.ready)
 
@@ -202,6 +207,7 @@ class App:
             policy=policy_of(settings.access),
             approve_own=settings.access.approve_own,
             approval_lifetime=settings.approval_lifetime,
+            person=self._person,
             ready_timeout_s=60 * settings.ready_timeout_minutes,
             workload=Workload(
                 concurrency=tuple(settings.measure_concurrency),
@@ -256,30 +262,31 @@ def _vocabulary(hosts: SqlHosts, catalog: SqlCatalog, engines: dict[str, Engine]
 def policy_of(access: Access) -> AccessPolicy:
     """Settings to grants. Per host, a list replaces the general one of that level."""
     everyone_reads = "*" in access.readers
-    grants = [
-        _grant(Permission.ADMINISTER, access.administrators),
-        _grant(Permission.APPROVE, access.approvers, access.channels),
-        _grant(Permission.OPERATE, access.operators, access.channels),
+    levels = [
+        (Permission.APPROVE, access.approvers, {name: own.approvers for name, own in access.hosts.items()}),
+        (Permission.OPERATE, access.operators, {name: own.operators for name, own in access.hosts.items()}),
+        (Permission.READ, access.readers, {name: own.readers for name, own in access.hosts.items()}),
     ]
-    if not everyone_reads:
-        grants.append(_grant(Permission.READ, access.readers, access.channels))
-    for host, own in access.hosts.items():
-        for permission, people in ((Permission.APPROVE, own.approvers), (Permission.OPERATE, own.operators)):
-            if people is not None:
-                grants.append(_grant(permission, people, access.channels, [host]))
-    defaults = {
-        host: Permission.READ if "*" in own.readers else Permission.NOTHING
-        for host, own in access.hosts.items()
-        if own.readers is not None
-    }
+    grants = [_grant(Permission.ADMINISTER, access.administrators)]
+    for permission, general, by_host in levels:
+        own = {host: people for host, people in by_host.items() if people is not None}
+        grants.append(_grant(permission, general, access.channels, except_hosts=own))
+        grants += [_grant(permission, people, access.channels, hosts=[host]) for host, people in own.items()]
+    restricted = {host for host, own in access.hosts.items() if own.readers is not None and "*" not in own.readers}
     return AccessPolicy(
         grants=tuple(grant for grant in grants if grant.users or grant.groups or grant.everyone),
         default=Permission.READ if everyone_reads else Permission.NOTHING,
-        host_defaults=defaults,
+        host_defaults=dict.fromkeys(restricted, Permission.NOTHING),
     )
 
 
-def _grant(permission: Permission, people: list[str], channels: list[str] = [], hosts: list[str] = []) -> Grant:  # noqa: B006 - only read
+def _grant(
+    permission: Permission,
+    people: list[str],
+    channels: Collection[str] = (),
+    hosts: Collection[str] = (),
+    except_hosts: Collection[str] = (),
+) -> Grant:
     return Grant(
         permission=permission,
         users=frozenset(one for one in people if one[:1] in "UW"),
@@ -287,6 +294,7 @@ def _grant(permission: Permission, people: list[str], channels: list[str] = [], 
         everyone="*" in people,
         channels=frozenset(channels),
         hosts=frozenset(hosts),
+        except_hosts=frozenset(except_hosts),
     )
 
 

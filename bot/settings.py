@@ -1,11 +1,12 @@
 """Settings: the environment (RELAUNCH_…) over relaunch.toml over defaults. All faults at once; secrets hidden."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -16,24 +17,34 @@ from pydantic_settings import (
 from bot.errors import SettingsError
 
 
+def _person(value: str) -> str:
+    if value != "*" and not re.fullmatch(r"[UWS][A-Z0-9]+", value):
+        raise ValueError(f'{value!r} is no id: give a user (U…), a user group (S…), or "*" for every full member')
+    return value
+
+
+#: Slack user id (U…, W…), user group id (S…), or "*" for every full member
+Person = Annotated[str, AfterValidator(_person)]
+
+
 class HostAccess(BaseModel):
-    """Who may do what on one host, instead of the general lists. Users (U…), user groups (S…), or "*"."""
+    """Who may do what on one host. A list that is given takes the place of the general one of that level."""
 
     model_config = ConfigDict(extra="forbid")
-    readers: list[str] | None = None
-    operators: list[str] | None = None
-    approvers: list[str] | None = None
+    readers: list[Person] | None = None
+    operators: list[Person] | None = None
+    approvers: list[Person] | None = None
 
 
 class Access(BaseModel):
-    """Who may do what. Each list takes Slack user ids (U…), user group ids (S…), or "*" for every full member."""
+    """Who may do what. Each level may do what those below it may: administrators, approvers, operators, readers."""
 
     model_config = ConfigDict(extra="forbid")
-    administrators: list[str] = Field(default_factory=list)
-    approvers: list[str] = Field(default_factory=list)
-    operators: list[str] = Field(default_factory=list)
-    readers: list[str] = Field(default_factory=lambda: ["*"])
-    #: channel ids in which anything may be asked for; empty: everywhere the bot is
+    administrators: list[Person] = Field(default_factory=list)
+    approvers: list[Person] = Field(default_factory=list)
+    operators: list[Person] = Field(default_factory=list)
+    readers: list[Person] = Field(default_factory=lambda: ["*"])
+    #: channel ids in which operators and approvers are heard as such; empty: everywhere the bot is
     channels: list[str] = Field(default_factory=list)
     #: whether the person who asked may also approve
     approve_own: bool = False
@@ -88,7 +99,7 @@ class Settings(BaseSettings):
     def _known_zone(cls, value: str) -> str:
         try:
             ZoneInfo(value)
-        except (ValueError, OSError) as error:
+        except (ValueError, KeyError, OSError) as error:
             raise ValueError("no such time zone; use a name such as Europe/Berlin") from error
         return value
 

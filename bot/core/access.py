@@ -24,6 +24,8 @@ class Grant:
     channels: frozenset[str] = frozenset()
     #: host names; empty: all hosts
     hosts: frozenset[str] = frozenset()
+    #: host names that it does not count for: they have a list of their own
+    except_hosts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,6 @@ class AccessPolicy:
     def groups(self) -> frozenset[str]:
         """Every user group whose members must be known."""
         return frozenset(group for grant in self.grants for group in grant.groups)
-
-
-def fresh_install(administrator: str) -> AccessPolicy:
-    """One administrator; everyone else in the workspace reads; outsiders nothing."""
-    return AccessPolicy(grants=(Grant(permission=Permission.ADMINISTER, users=frozenset((administrator,))),))
 
 
 def permission(actor: Actor, policy: AccessPolicy, channel: str | None, host: str | None) -> Permission:
@@ -64,7 +61,8 @@ def permission(actor: Actor, policy: AccessPolicy, channel: str | None, host: st
 def _holds(grant: Grant, actor: Actor, channel: str | None, host: str | None) -> bool:
     person = grant.everyone or actor.id in grant.users or not grant.groups.isdisjoint(actor.groups)
     place = not grant.channels or channel in grant.channels
-    return person and place and (not grant.hosts or host is None or host in grant.hosts)
+    there = (not grant.hosts or host is None or host in grant.hosts) and host not in grant.except_hosts
+    return person and place and there
 
 
 def _granted(grant: Grant, host: str | None) -> Permission:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.core.access import AccessPolicy, Grant, fresh_install, permission
+from bot.core.access import AccessPolicy, Grant, permission
 from bot.core.domain.operation import Actor, Permission
 
 READ, OPERATE, APPROVE, ADMINISTER = Permission.READ, Permission.OPERATE, Permission.APPROVE, Permission.ADMINISTER
@@ -45,12 +45,6 @@ def test_a_user_group_gives_what_it_was_granted():
     assert permission(Actor(id="U0MEM", groups=("S0OPS",)), POLICY, None, "lab7") is OPERATE
     assert permission(Actor(id="U0MEM", groups=("S0OTHER",)), POLICY, None, "lab7") is NOTHING
     assert POLICY.groups == {"S0OPS"}
-
-
-def test_a_fresh_install_has_one_administrator_and_everyone_else_reads():
-    policy = fresh_install("U0ROOT")
-    assert permission(Actor(id="U0ROOT"), policy, "C1", "lab7") is ADMINISTER
-    assert permission(Actor(id="U0ANA"), policy, "C1", "lab7") is READ
 
 
 def test_outsiders_may_do_nothing_whatever_was_granted():
