@@ -41,12 +41,36 @@ def decode(data: bytes) -> str:
     return data[:TEXT_LIMIT].decode("utf-8", errors="replace").replace("\0", "�")
 
 
+def decode_history(data: bytes) -> str:
+    """Text of a history. zsh writes some bytes of other alphabets as 0x83 and the byte with its sixth bit turned, which
+    is never UTF-8 as it stands."""
+    data = data[:TEXT_LIMIT]
+    if b"\x83" not in data:
+        return decode(data)
+    return decode(b"\n".join(line if _is_text(line) else _unmetafied(line) for line in data.split(b"\n")))
+
+
+def _unmetafied(line: bytes) -> bytes:
+    plain = re.sub(rb"\x83([\x00-\xff])", lambda pair: bytes((pair[1][0] ^ 32,)), line)
+    # what is no text either way is read as it stands
+    return plain if _is_text(plain) else line
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def artefact_from_row(row: Mapping[str, Any]) -> Artefact:
     """An artefact of a JSONL row: `path`, `kind`, `text` or `b64`, and the fields of a process."""
     text = row.get("text")
     if text is None and row.get("b64") is not None:
         try:
-            text = decode(base64.b64decode(row["b64"], validate=False))
+            data = base64.b64decode(row["b64"], validate=False)
+            text = decode_history(data) if row.get("kind") == "history" else decode(data)
         except (binascii.Error, ValueError):
             text = ""
     environ = row.get("environ")
@@ -126,8 +150,8 @@ def artefacts_from_paths(entries: Iterable[tuple[str, bytes]]) -> tuple[Artefact
     for path, data in entries:
         if data[:4] == b"\x7fELF":
             continue
-        text = decode(data)
         place = original_path(path)
+        text = decode_history(data) if "history" in place else decode(data)
         kind = guess_kind(place, text)
         if kind is not None:
             found.append(

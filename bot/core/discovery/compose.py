@@ -13,7 +13,7 @@ from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.container_options import options_of_compose
 from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
-from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
+from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, PortMapping, Sighting
 from bot.core.discovery.secrets import is_secret_name
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, unset
@@ -22,6 +22,12 @@ _INTERPOLATED = re.compile(
     r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"
 )
 _SIZE_LIMIT = 2_000_000
+#: files that `docker compose` looks for, the first one counts
+_STOCK_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
+#: lists of one service in several files that are put together
+_ADDED = ("ports", "volumes", "devices", "env_file", "expose", "dns", "tmpfs")
+#: files that build on files
+_DEPTH = 8
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -50,29 +56,81 @@ def sight_compose(artefacts: Sequence[Artefact], world: World, env_files: Sequen
     """Launches of all compose files; an override file is merged into its neighbour."""
     found: list[Sighting] = []
     projects: dict[str, list[Artefact]] = {}
+    parts = {path for artefact in artefacts for path in _borrowed(artefact)}
     for artefact in artefacts:
-        projects.setdefault(directory(artefact.path), []).append(artefact)
+        if artefact.path not in parts:
+            projects.setdefault(directory(artefact.path), []).append(artefact)
     for folder, files in projects.items():
-        bases = [file for file in files if "override" not in file.path.rpartition("/")[2]]
+        bases = [file for file in files if not _is_override(file.path)]
         overrides = [file for file in files if file not in bases]
         for base in bases or overrides:
             merged = [base, *(overrides if bases else [])]
-            found.extend(_project(folder, merged, world, env_files))
+            found.extend(_project(merged, artefacts, _Project(folder, env_files, world), world))
     return found
+
+
+def _is_override(path: str) -> bool:
+    return "override" in path.rpartition("/")[2]
+
+
+def _borrowed(artefact: Artefact) -> set[str]:
+    """Files whose services this one only builds on: `extends: {file: …}` and `include`."""
+    document = load_yaml(artefact.text)
+    if not isinstance(document, dict):
+        return set()
+    services = document.get("services")
+    bodies = services.values() if isinstance(services, dict) else ()
+    extended = (body.get("extends") for body in bodies if isinstance(body, dict))
+    names = [one["file"] for one in extended if isinstance(one, dict) and isinstance(one.get("file"), str)]
+    names += _included(document)
+    return {path for name in names if (path := join_path(directory(artefact.path), name)) and path != artefact.path}
+
+
+def _included(document: Mapping[str, Any]) -> list[str]:
+    listed = document.get("include")
+    paths = [one.get("path") if isinstance(one, dict) else one for one in listed] if isinstance(listed, list) else []
+    flat = [inner for path in paths for inner in (path if isinstance(path, list) else [path])]
+    return [path for path in flat if isinstance(path, str)]
+
+
+def sight_up(
+    up: ComposeUp, artefacts: Sequence[Artefact], world: World, env_files: Sequence[Artefact]
+) -> list[Sighting]:
+    """Launches of what `docker compose up` starts, the caller's variables filled in."""
+    known = {artefact.path: artefact for artefact in artefacts}
+    wanted = [path for name in up.files if (path := join_path(up.cwd, name))]
+    if not wanted and up.cwd is not None:
+        stock = [f"{up.cwd.rstrip('/')}/{name}" for name in _STOCK_NAMES]
+        wanted = [path for path in stock if path in known][:1] or stock[:0]
+        if not wanted:
+            world.missing.update(dict.fromkeys(stock))
+        wanted += [path for path in known if wanted and directory(path) == directory(wanted[0]) and _is_override(path)]
+    for path in wanted:
+        if path not in known:
+            world.missing[path] = None
+    files = [known[path] for path in dict.fromkeys(wanted) if path in known]
+    if not files:
+        return []
+    project = _Project(directory(files[0].path), env_files, world, up)
+    return _project(files, artefacts, project, world)
 
 
 class _Project:
     """One project's services, with what interpolation reads."""
 
-    def __init__(self, folder: str, env_files: Sequence[Artefact], world: World) -> None:
+    def __init__(self, folder: str, env_files: Sequence[Artefact], world: World, up: ComposeUp | None = None) -> None:
         self.folder = folder
+        self.services = up.services if up else ()
         self._world = world
         self._env_files = env_files
-        dotenv = next((one for one in env_files if one.path == f"{folder.rstrip('/')}/.env"), None)
+        place = join_path(folder if folder.startswith("/") else None, up.env_file if up and up.env_file else ".env")
+        place = place or f"{folder.rstrip('/')}/.env"
+        dotenv = next((one for one in env_files if one.path == place), None)
         if dotenv is None:
-            world.missing[f"{folder.rstrip('/')}/.env"] = None
+            world.missing[place] = None
         self._dotenv = dotenv
         self._values = parse_dotenv(dotenv.text, f"env file {dotenv.path}") if dotenv else {}
+        self._values |= up.variables if up else {}
         self.used: list[Artefact] = []
 
     def interpolate(self, text: str) -> str:
@@ -132,22 +190,82 @@ def parse_dotenv(text: str, origin: str) -> dict[str, Variable]:
     return found
 
 
-def _project(folder: str, files: Sequence[Artefact], world: World, env_files: Sequence[Artefact]) -> list[Sighting]:
+def _project(
+    files: Sequence[Artefact], artefacts: Sequence[Artefact], project: _Project, world: World
+) -> list[Sighting]:
+    library = _Library({artefact.path: artefact for artefact in artefacts}, world)
     services: dict[str, dict[str, Any]] = {}
     for file in files:
-        document = load_yaml(file.text)
-        listed = document.get("services") if isinstance(document, dict) else None
-        if listed is None and isinstance(document, dict):
-            listed = {name: body for name, body in document.items() if isinstance(body, dict) and "image" in body}
-        for name, body in listed.items() if isinstance(listed, dict) else ():
-            if isinstance(body, dict):
-                services[str(name)] = _overridden(services.get(str(name), {}), body)
+        for name, body in library.services(file.path).items():
+            services[name] = _overridden(services.get(name, {}), body)
     evidence = tuple(Evidence(kind="compose", path=file.path, seen_at=file.changed_at) for file in files)
     found: list[Sighting] = []
     for name, body in services.items():
-        project = _Project(folder, env_files, world)
-        found.extend(_service(name, _extended(body, services), project, world, evidence))
+        if project.services and name not in _needed(project.services, services):
+            continue
+        project.used = []
+        found.extend(_service(name, body, project, world, evidence))
     return found
+
+
+def _needed(wanted: Sequence[str], services: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Services that are started: those asked for, and what they depend on."""
+    needed: set[str] = set()
+    queue = list(wanted)
+    while queue:
+        name = queue.pop()
+        if name not in needed and name in services:
+            needed.add(name)
+            queue.extend(map(str, services[name].get("depends_on") or ()))
+    return needed
+
+
+class _Library:
+    """Services of compose files, with what they extend and include put in."""
+
+    def __init__(self, files: Mapping[str, Artefact], world: World) -> None:
+        self._files = files
+        self._world = world
+
+    def services(self, path: str, depth: int = 0) -> dict[str, dict[str, Any]]:
+        """The services of one file by name."""
+        artefact = self._files.get(path)
+        if artefact is None:
+            self._world.missing[path] = None
+        document = load_yaml(artefact.text) if artefact and depth < _DEPTH else None
+        if not isinstance(document, dict):
+            return {}
+        listed = document.get("services")
+        if listed is None:
+            # the first version of the format had no heading
+            listed = {name: body for name, body in document.items() if isinstance(body, dict) and "image" in body}
+        own = (
+            {str(name): body for name, body in listed.items() if isinstance(body, dict)}
+            if isinstance(listed, dict)
+            else {}
+        )
+        found: dict[str, dict[str, Any]] = {}
+        for name in _included(document):
+            place = join_path(directory(path), name)
+            found |= self.services(place, depth + 1) if place else {}
+        return found | {name: self._extended(body, own, path, depth) for name, body in own.items()}
+
+    def _extended(
+        self, body: Mapping[str, Any], siblings: Mapping[str, Mapping[str, Any]], path: str, depth: int
+    ) -> dict[str, Any]:
+        extends = body.get("extends")
+        kept = {key: value for key, value in body.items() if key != "extends"}
+        name = extends.get("service") if isinstance(extends, dict) else extends
+        file = extends.get("file") if isinstance(extends, dict) else None
+        if not isinstance(name, str) or depth > _DEPTH:
+            return kept
+        place = join_path(directory(path), file) if isinstance(file, str) else path
+        if place is not None and place != path:
+            base: Mapping[str, Any] = self.services(place, depth + 1).get(name, {})
+        else:
+            base = siblings.get(name, {})
+            base = self._extended(base, siblings, path, depth + 1) if base is not body else {}
+        return _overridden(base, kept)
 
 
 def _overridden(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,21 +275,16 @@ def _overridden(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, A
         before = merged.get(key)
         if key == "environment" and before is not None:
             merged[key] = {**_pairs(before), **_pairs(value)}
-        elif key in ("ports", "volumes", "devices") and isinstance(before, list) and isinstance(value, list):
-            merged[key] = [*before, *value]
+        elif key in _ADDED and before is not None:
+            merged[key] = [
+                *(before if isinstance(before, list) else [before]),
+                *(value if isinstance(value, list) else [value]),
+            ]
         elif isinstance(before, dict) and isinstance(value, dict):
             merged[key] = {**before, **value}
         else:
             merged[key] = value
     return merged
-
-
-def _extended(body: Mapping[str, Any], services: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    extends = body.get("extends")
-    name = extends.get("service") if isinstance(extends, dict) and "file" not in extends else extends
-    if isinstance(name, str) and name in services and services[name] is not body:
-        return _overridden(services[name], {key: value for key, value in body.items() if key != "extends"})
-    return body
 
 
 def _pairs(value: Any) -> dict[str, str | None]:

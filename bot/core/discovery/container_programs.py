@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from bot.core.discovery import program_options as options
 from bot.core.discovery.child_shell import scope_of
 from bot.core.discovery.container_run import parse_env_list, read_docker_run
-from bot.core.discovery.launch_call import Call, ContainerRun
+from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun
 from bot.core.discovery.program_options import LOOSE_WRAPPERS
-from bot.core.discovery.shell_state import Variable, basename
+from bot.core.discovery.shell_state import Variable, basename, join_path
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 
 if TYPE_CHECKING:
@@ -18,9 +18,30 @@ if TYPE_CHECKING:
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
+def compose(shell: "Interpreter", call: Call) -> Status:
+    """`docker compose … up`, also as docker-compose: what the compose file says, where that is known."""
+    pairs, position = options.DOCKER_COMPOSE.read(call.argv)
+    given = dict(pairs)
+    rest = call.argv[position:]
+    if rest[:1] not in (("up",), ("start",)):
+        shell.write_unknown()
+        return program_status(("docker", "compose", *rest))
+    up = ComposeUp(
+        cwd=join_path(call.cwd, given.get("--project-directory") or ".") if call.cwd else None,
+        files=tuple(value for option, value in pairs if option in ("-f", "--file")),
+        services=rest[options.DOCKER_COMPOSE_UP.end(rest) :],
+        env_file=given.get("--env-file"),
+        variables=call.env,
+    )
+    shell.start_services(up)
+    return LIKELY
+
+
 def docker(shell: "Interpreter", call: Call) -> Status:
     position = options.DOCKER.end(call.argv)
     words = call.argv[position:]
+    if words[:1] == ("compose",):
+        return compose(shell, call.with_argv(words))
     if words[:1] == ("container",):
         words = words[1:]
     if words[:1] in (("run",), ("create",)):

@@ -10,7 +10,7 @@ from datetime import datetime
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.candidate import Candidate, Contradiction, Seen
 from bot.core.discovery.child_shell import run_script
-from bot.core.discovery.compose import sight_compose
+from bot.core.discovery.compose import sight_compose, sight_up
 from bot.core.discovery.history import sight_history
 from bot.core.discovery.inspect import sight_inspect
 from bot.core.discovery.launch_call import Call, Evidence, Sighting
@@ -72,6 +72,9 @@ def _world(artefacts: Sequence[Artefact], engines: Mapping[str, Engine]) -> Worl
         is_launch=lambda sighting: recognise(sighting, engines) is not None,
         is_server=lambda argv: is_server(argv, engines),
     )
+    compose_files = [one for one in artefacts if one.kind == "compose"]
+    env_files = [one for one in artefacts if one.kind == "env_file"]
+    world.read_compose = lambda up: sight_up(up, compose_files, world, env_files)
     world.read_unit = lambda path, text: sight_units(
         collect_units([Artefact(path=path, kind="unit", text=text)]), world, []
     )

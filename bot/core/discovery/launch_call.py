@@ -56,6 +56,17 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComposeUp:
+    """A `docker compose up`. No `files`: those that lie in the folder; no `services`: all."""
+
+    cwd: str | None
+    files: tuple[str, ...] = ()
+    services: tuple[str, ...] = ()
+    env_file: str | None = None
+    variables: Mapping[str, Variable] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PortMapping:
     """A published port; `host` None: any free one."""
 

@@ -148,6 +148,13 @@ DOCKER = _options(
     "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey"
     " --connection --url --root --runroot --storage-driver --namespace -n --address -a"
 )
+DOCKER_COMPOSE = _options(
+    "-f --file -p --project-name --env-file --profile --project-directory --ansi --parallel --progress -c --context"
+    " -H --host"
+)
+DOCKER_COMPOSE_UP = _options(
+    "--attach --exit-code-from --no-attach --pull --scale -t --timeout --wait-timeout --abort-on-container-exit-from"
+)
 DOCKER_EXEC = _options("-e --env --env-file -w --workdir -u --user --detach-keys")
 SYSTEMD_CAT = _options("-t --identifier -p --priority --stderr-priority --level-prefix")
 SCRIPT = _options("-c --command -I -O -B -T -m -o -E -t")

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from bot.core.discovery import program_options as options
 from bot.core.discovery.child_shell import run_script, run_shell_text
-from bot.core.discovery.container_programs import docker
+from bot.core.discovery.container_programs import compose, docker
 from bot.core.discovery.hand_on import PASSING, wrapped, wrapper_length
 from bot.core.discovery.launch_call import Call
 from bot.core.discovery.program_options import LOOSE_WRAPPERS
+from bot.core.discovery.shell_output import OUTPUT
 from bot.core.discovery.shell_state import Leave, basename, render
+from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 from bot.core.discovery.terminals import screen, tmux
 
@@ -38,6 +40,9 @@ def dispatch(shell: "Interpreter", call: Call, depth: int = 0) -> Status:
     if passing is not None:
         inner = passing(shell, call)
         if inner is not None:
+            status = _output(shell, inner)
+            if status is not None:
+                return status
             status = dispatch(shell, inner, depth + 1) if inner.argv != call.argv else LIKELY
             return _after_exec(status) if name == "exec" else status
     if re.fullmatch(r"python[\d.]*", name) and wrapper_length(call.argv[1:]):
@@ -52,6 +57,12 @@ def dispatch(shell: "Interpreter", call: Call, depth: int = 0) -> Status:
     if handler is not None:
         return handler(shell, call)
     return _program(shell, call, depth)
+
+
+def _output(shell: "Interpreter", call: Call) -> Status | None:
+    """`sudo tee`, `command printf` and the like: what writes the same whoever runs it."""
+    program = OUTPUT.get(call.argv[0]) if call.argv else None
+    return program(shell, list(call.argv), Simple(call.line)) if program is not None else None
 
 
 def _after_exec(status: Status) -> Status:
@@ -118,6 +129,7 @@ _HANDLERS: Mapping[str, Handler] = {
     "byobu": tmux,
     "screen": screen,
     **dict.fromkeys(_DOCKERS, docker),
+    **dict.fromkeys(("docker-compose", "podman-compose"), compose),
     **dict.fromkeys(
         ("ssh", "pdsh", "ansible", "watch", "xargs", "parallel", "find", "man", "kubectl", "logger"), _quiet
     ),

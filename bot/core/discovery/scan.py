@@ -5,7 +5,7 @@ import binascii
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from bot.core.discovery.artefact import Artefact, decode, guess_kind, user_of_path
+from bot.core.discovery.artefact import Artefact, decode, decode_history, guess_kind, user_of_path
 from bot.core.discovery.discover import find_missing
 from bot.core.domain.engine import Engine
 from bot.core.domain.shell import ShellCommand, quote
@@ -132,7 +132,7 @@ def _file(head: Sequence[str], bodies: Sequence[Sequence[str]], code: str) -> Ar
     path = _field(head, 1, code)
     if path is None or not data.strip():
         return None
-    text = decode(data)
+    text = decode_history(data) if head[0] == "history" else decode(data)
     kind: str | None = head[0]
     if kind == "file":
         kind = guess_kind(path, text) or ("script" if data[:4] != b"\x7fELF" and b"\0" not in data else None)

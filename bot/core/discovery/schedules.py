@@ -3,7 +3,7 @@
 import configparser
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
@@ -72,30 +72,64 @@ def sight_supervisor(artefact: Artefact, world: World) -> list[Sighting]:
     parser = configparser.RawConfigParser(strict=False, inline_comment_prefixes=(" ;",))
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # keep the case of names
     try:
-        parser.read_string(artefact.text)
+        parser.read_string(clean(artefact.text))
     except configparser.Error:
         return []
     found: list[Sighting] = []
     for section in parser.sections():
         if not section.startswith("program:") or not parser.has_option(section, "command"):
             continue
-        values = {key: value.replace("%%", "%") for key, value in parser.items(section)}
-        env = {
-            match[1]: Variable(clean(match[2].strip("\"'")), True, f"{section} of {artefact.path}, {match[1]}")
-            for match in re.finditer(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^,]*)", values.get("environment", ""))
-        }
-        found.extend(
-            run_line(
-                artefact,
-                values["command"].replace("\n", " "),
-                world,
-                env=env,
-                user=values.get("user"),
-                cwd=values.get("directory"),
-                detail=section,
-            )
-        )
+        for values in _supervisor_processes(section, dict(parser.items(section)), directory(artefact.path)):
+            found.extend(_supervisor_process(artefact, section, values, world))
     return found
+
+
+def _supervisor_processes(section: str, values: Mapping[str, str], here: str) -> list[dict[str, str]]:
+    """The settings of each of `numprocs` processes, with %(process_num)02d and the like filled in."""
+    program = section.partition(":")[2]
+    count = values.get("numprocs", "1")
+    start = values.get("numprocs_start", "0")
+    processes = []
+    for number in range(min(int(count), 32) if count.isdigit() else 1):
+        known: dict[str, str | int] = {
+            "program_name": program,
+            "group_name": program,
+            "process_num": number + (int(start) if start.isdigit() else 0),
+            "numprocs": count,
+            "here": here,
+        }
+        processes.append({key: _supervisor_text(value, known) for key, value in values.items()})
+    return processes
+
+
+def _supervisor_text(text: str, known: Mapping[str, str | int]) -> str:
+    def filled(match: re.Match[str]) -> str:
+        if match[0] == "%%":
+            return "%"
+        value = known.get(match[1])
+        if isinstance(value, int) and match[3] == "d":
+            return str(value).rjust(min(int(match[2].lstrip("0") or 0), 20), "0" if match[2][:1] == "0" else " ")
+        if match[1].startswith("ENV_"):
+            return f"${{{match[1][4:]}}}"
+        return match[0] if value is None else str(value)
+
+    return re.sub(r"%%|%\((\w+)\)(\d*)([sd])", filled, text)
+
+
+def _supervisor_process(artefact: Artefact, section: str, values: Mapping[str, str], world: World) -> list[Sighting]:
+    env = {
+        match[1]: Variable(match[2].strip().strip("\"'"), True, f"{section} of {artefact.path}, {match[1]}")
+        for match in re.finditer(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|[^,]*)", values.get("environment", ""))
+    }
+    return run_line(
+        artefact,
+        values["command"].replace("\n", " "),
+        world,
+        env=env,
+        user=values.get("user"),
+        cwd=values.get("directory"),
+        detail=section,
+    )
 
 
 def sight_terminals(artefact: Artefact, world: World) -> list[Sighting]:

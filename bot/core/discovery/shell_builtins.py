@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bot.core.discovery.shell_output import OUTPUT
+from bot.core.discovery.shell_read import mapfile, read
 from bot.core.discovery.shell_state import (
     Leave,
     Variable,
@@ -13,7 +14,6 @@ from bot.core.discovery.shell_state import (
     directory,
     join_path,
     render,
-    unset,
 )
 from bot.core.discovery.shell_syntax import Assignment, Simple
 from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status, evaluate_test
@@ -139,6 +139,12 @@ def _source(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     if len(words) < 2:
         return LIKELY
     target = words[1]
+    piped = node.words[1].process if len(node.words) > 1 else None
+    if piped is not None:
+        text = shell.substitute(piped)
+        if text is not None:
+            _run_here(shell, "", "", text, words[2:])
+        return LIKELY
     if re.fullmatch(r"activate(\.\w+)?", basename(render(target))):
         path = join_path(shell.scope.cwd, target)
         folder = directory(path) if path else None
@@ -251,48 +257,6 @@ def _shift(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     return YES
 
 
-def _read(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    names = _read_names(words)
-    lines = shell.stdin
-    if lines is None:
-        for name in names:
-            shell.scope.assign(name, unset("$" + name), shell.origin())
-        return LIKELY
-    if not lines:
-        return NO
-    separator = next((w for w in _prefix_values(node, "IFS", shell)), None)
-    line = lines.pop(0)
-    values = line.split(separator[0], len(names) - 1) if separator else line.split(None, max(len(names) - 1, 0))
-    for number, name in enumerate(names):
-        shell.scope.assign(name, values[number].strip() if number < len(values) else "", shell.origin())
-    return YES
-
-
-def _prefix_values(node: Simple, name: str, shell: "Interpreter") -> list[str]:
-    found = [shell.expander.text(one.value) for one in node.assignments if one.name == name]
-    return [text for text in found if text and not text.isspace()]
-
-
-def _read_names(words: list[str]) -> list[str]:
-    names: list[str] = []
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word.startswith("-"):
-            skip = word[-1] in "pdntNuia" and len(word) == 2 and word != "-a"
-        else:
-            names.append(word)
-    return names or ["REPLY"]
-
-
-def _mapfile(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    names = [word for word in words[1:] if not word.startswith("-")]
-    if shell.stdin is not None and names:
-        shell.scope.assign(names[-1], tuple(shell.stdin), shell.origin())
-    return YES
-
-
 def _alias(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     for word in words[1:]:
         name, equals, text = word.partition("=")
@@ -368,7 +332,7 @@ BUILTINS: Mapping[str, Builtin] = {
     **dict.fromkeys(("conda", "mamba", "micromamba"), _activate),
     **dict.fromkeys(("[", "test"), _test),
     **dict.fromkeys(("true", ":"), _true),
-    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
+    **dict.fromkeys(("mapfile", "readarray"), mapfile),
     **dict.fromkeys(("command", "which", "type", "hash"), _found),
     **dict.fromkeys(("trap", "wait", "umask", "ulimit", "shopt", "setopt", "disown", "jobs", "sleep"), _no_command),
     **{kind: _leave(kind) for kind in ("exit", "return", "break", "continue")},
@@ -380,7 +344,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "setenv": _setenv,
     "unset": _unset,
     "shift": _shift,
-    "read": _read,
+    "read": read,
     "alias": _alias,
     "let": _let,
     "getopts": _getopts,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate as glob_regex
 
 from bot.core.discovery.shell_arithmetic import evaluate
+from bot.core.discovery.shell_read import cut, separators
 from bot.core.discovery.shell_state import (
     Scope,
     Variable,
@@ -20,7 +21,6 @@ from bot.core.discovery.shell_state import (
 from bot.core.discovery.shell_syntax import Arithmetic, Parameter, Part, Substitution, Text, Word
 from bot.core.discovery.shell_words import WordReader
 
-_FIELD = re.compile("(?:[\ue000\ue002][^\ue001\ue003]*[\ue001\ue003]|[^ \t\n])+|[ \t\n]+")
 _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 #: variables that a shell makes up as it runs
@@ -85,7 +85,7 @@ class Expander:
     def _split(self, word: Word) -> list[str]:
         fields: list[str] = []
         current: list[str] | None = None
-        quoted_list = False
+        ifs = separators(self.scope)
         for piece in self._pieces(self._tilde(word)):
             if isinstance(piece, _Break):
                 if current is not None:
@@ -96,15 +96,14 @@ class Expander:
             if not splits:
                 if text or quoted:
                     current = [*(current or []), text]
-                quoted_list = quoted_list or quoted
                 continue
-            for token in _FIELD.findall(text):
-                if token.isspace():
-                    if current is not None:
-                        fields.append("".join(current))
-                    current = None
-                else:
+            for token, hard in cut(text, ifs):
+                if token:
                     current = [*(current or []), token]
+                    continue
+                if current is not None or hard:
+                    fields.append("".join(current or []))
+                current = None
         if current is not None:
             fields.append("".join(current))
         if fields == [""] and self._is_empty_list(word):
@@ -172,8 +171,10 @@ class Expander:
             yield unset(part.source), False, part.quoted
             return
         for number, value in enumerate(values):
-            if number:
-                yield _Break() if part.quoted and self._is_list(part) else (" ", not part.quoted, part.quoted)
+            if number and part.quoted:
+                yield _Break() if self._is_list(part) else (separators(self.scope)[:1], False, True)
+            elif number:
+                yield " ", True, False
             yield value, not part.quoted, part.quoted and (bool(value) or not self._is_list(part) or len(values) > 1)
 
     def _with_default(self, part: Parameter, values: list[str] | None) -> Word | None:

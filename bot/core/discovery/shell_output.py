@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.shell_filters import FILTERS, run_filter
 from bot.core.discovery.shell_state import Sink, basename, directory, has_unknown, join_path
 from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, YES, Status
@@ -69,10 +70,14 @@ def _formatted(pattern: str, values: list[str]) -> str:
 
 def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     files = [word for word in words[1:] if not word.startswith("-")]
-    file = shell.find_file(files[0]) if len(files) == 1 else None
-    if file is not None and file.kind == "env_file":
-        shell.scope.add_source(file.kind, file.path)
-        shell.write(file.text)
+    found = [shell.find_file(name) for name in files]
+    # a script is only shown; what this text wrote itself has no path
+    known = [file for file in found if file is not None and (file.kind == "env_file" or not file.path)]
+    if files and len(known) == len(files):
+        for file in known:
+            if file.path:
+                shell.scope.add_source(file.kind, file.path)
+            shell.write(file.text)
     elif files or shell.stdin is None:
         shell.write_unknown()
     else:
@@ -117,6 +122,20 @@ def _tee(shell: "Interpreter", words: list[str], node: Simple) -> Status:
         if path and not target.startswith("-"):
             shell.write_file(path, Sink([text]), append="-a" in words)
     shell.write(text)
+    return LIKELY
+
+
+def _copied(shell: "Interpreter", words: list[str], node: Simple) -> Status:
+    """cp, mv, install and ln of files that this text wrote."""
+    names = [word for word in words[1:] if not word.startswith("-")]
+    given = re.findall(r"(?:^|\0)-[mog]\0([^\0]+)", "\0".join(words[1:])) if words[0] == "install" else []
+    places = [join_path(shell.scope.cwd, name) for name in names if name not in given]
+    target = places[-1] if len(places) > 1 else None
+    for source in places[:-1]:
+        text = shell.world.written.get(source or "")
+        if text is not None and source is not None and target is not None:
+            folder = names[-1].endswith("/") or len(places) > 2 or "." not in basename(target)
+            shell.world.written[f"{target.rstrip('/')}/{basename(source)}" if folder else target] = text
     return LIKELY
 
 
@@ -179,6 +198,8 @@ OUTPUT: Mapping[str, Callable[["Interpreter", list[str], Simple], Status | None]
     **dict.fromkeys(("dirname", "basename", "realpath", "readlink"), _path_program),
     **dict.fromkeys(("whoami", "id"), _whoami),
     **dict.fromkeys(("grep", "egrep"), _grep),
+    **dict.fromkeys(FILTERS, run_filter),
+    **dict.fromkeys(("cp", "mv", "install", "ln"), _copied),
     "xargs": _xargs,
     "echo": _echo,
     "printf": _printf,

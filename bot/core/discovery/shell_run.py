@@ -1,11 +1,12 @@
 """Following a shell text to the commands that it would run. Nothing is executed: conditions that only the host could
 answer are taken the way that leads to a launch, commands other than launches have no effect."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
+from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, Sighting
 from bot.core.discovery.programs import dispatch
 from bot.core.discovery.shell_builtins import BUILTINS, declare
 from bot.core.discovery.shell_control import (
@@ -65,6 +66,8 @@ class World:
     is_server: Callable[[tuple[str, ...]], bool]
     #: launches of a unit file (path, text)
     read_unit: Callable[[str, str], list[Sighting]] = lambda path, text: []
+    #: launches of the services that `docker compose up` starts
+    read_compose: Callable[[ComposeUp], list[Sighting]] = lambda up: []
     #: files that scripts wrote as here-documents
     written: dict[str, str] = field(default_factory=dict, repr=False)
     #: files that a launch was reached through
@@ -162,7 +165,7 @@ class Interpreter:
     @property
     def expander(self) -> Expander:
         """Expansion in the present scope."""
-        return Expander(self.scope, self._substitute)
+        return Expander(self.scope, self.substitute)
 
     def child(self, scope: Scope, *, where: str = "", fish: bool = False) -> "Interpreter":
         """A shell that this one starts."""
@@ -394,6 +397,9 @@ class Interpreter:
         if redirect.operator == "<<<":
             return self.expander.text(redirect.target) + "\n"
         if redirect.operator == "<":
+            piped = redirect.target.process
+            if piped is not None:
+                return self.substitute(piped)
             found = self.find_file(self.expander.text(redirect.target))
             return found.text if found else None
         return None
@@ -427,13 +433,14 @@ class Interpreter:
         same = [one for place, one in self.world.files.items() if place.endswith(tail)]
         return same[0] if len(same) == 1 and len(tail) > 1 and not has_unknown(path) else None
 
-    def _substitute(self, part: Substitution) -> str | None:
+    def substitute(self, part: Substitution) -> str | None:
+        """What a substitution writes; None where only running would tell."""
         if self._depth > _DEPTH:
             return None
         inner = self.child(self.scope.fork(), fish=self.fish)
         inner.sink = Sink()
         inner._line = self._line
-        inner.run_text(part.body)
+        inner.run_text(re.sub(r"^\s*<(?=[^<(&])", "cat ", part.body))
         self.scope.sources = inner.scope.sources
         return None if inner.sink.opaque else "".join(inner.sink.parts)
 
@@ -447,6 +454,18 @@ class Interpreter:
         for one in self.world.read_unit(path, render(text)):
             evidence = _distinct((*self.surroundings.evidence, *sources)) or one.evidence
             self.launches.append(replace(one, evidence=evidence))
+            self.world.used.update(place for _, place in self.scope.sources)
+
+    def start_services(self, up: ComposeUp) -> None:
+        """Follow `docker compose up`. A history alone says no more than the file does."""
+        sources = tuple(Evidence(kind=kind, path=place) for kind, place in self.scope.sources)
+        around = self.surroundings
+        if any(one.kind == "history" for one in around.evidence):
+            return
+        for one in self.world.read_compose(up):
+            evidence = _distinct((*around.evidence, *sources, *one.evidence))
+            runner = "systemd" if around.unit else one.runner
+            self.launches.append(replace(one, evidence=evidence, unit=around.unit, runner=runner))
             self.world.used.update(place for _, place in self.scope.sources)
 
     # results

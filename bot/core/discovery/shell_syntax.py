@@ -66,6 +66,12 @@ class Word:
             return None
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
+    @property
+    def process(self) -> "Substitution | None":
+        """The `<(…)` that the whole word is."""
+        part = self.parts[0] if len(self.parts) == 1 else None
+        return part if isinstance(part, Substitution) and part.process else None
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
