@@ -1,5 +1,6 @@
 """`relaunch catalog …`: list, show, diff, import, export."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,8 @@ from bot.cli.wiring import print_json, stored
 from bot.commands.catalog import row
 from bot.commands.show import describe
 from bot.core.catalog.files import catalog_from_yaml_data, catalog_to_yaml_data, dumps
+from bot.core.domain.catalog import Catalog, LaunchConfig
+from bot.core.domain.host import Inventory
 from bot.core.domain.message import Payload
 from bot.core.domain.records import to_json
 from bot.core.rendering.render import render
@@ -72,6 +75,7 @@ def import_file(
     catalog, inventory = catalog_from_yaml_data(read_yaml(file))
     with stored() as opened:
         services = opened.ready
+        _known_engines(catalog, services.engines)
         hosts, configs = services.hosts.inventory().hosts, services.catalog.catalog().configs
         new_hosts = [host for name, host in inventory.hosts.items() if hosts.get(name) != host]
         new_configs = [
@@ -94,12 +98,18 @@ def import_file(
             services.catalog.save(config)
 
 
-def catalog_text(config: object) -> str:
-    """A config as its file has it, for comparison."""
-    from bot.core.domain.catalog import Catalog, LaunchConfig
-    from bot.core.domain.host import Inventory
+def _known_engines(catalog: Catalog, engines: Collection[str]) -> None:
+    strange = [
+        f"{one.name}: {one.latest.engine}" for one in catalog.configs.values() if one.latest.engine not in engines
+    ]
+    if strange:
+        raise BadInputError(
+            f"no such engine: {', '.join(strange)}", remedy=f"the engines are {', '.join(sorted(engines))}"
+        )
 
-    assert isinstance(config, LaunchConfig)
+
+def catalog_text(config: LaunchConfig) -> str:
+    """A config as its file has it, for comparison."""
     return dumps(catalog_to_yaml_data(Catalog(configs={config.name: config}), Inventory()))
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bot.cli.wiring import me, print_json, stored
-from bot.core.domain.host import Host
+from bot.core.domain.host import Host, host_faults
 from bot.core.domain.records import to_json
 from bot.errors import BadInputError, RelaunchError
 from bot.workflows.hosts import trust as pin
@@ -53,20 +53,21 @@ def add(
     protected: Annotated[bool, typer.Option("--protected", help="Everything there needs an approval.")] = False,
 ) -> None:
     """Add a host, or change it."""
+    host = Host(
+        name=name,
+        address=address,
+        user=user,
+        port=port,
+        gpus=gpus,
+        tags=tuple(tag or ()),
+        via=via,
+        identity_file=identity,
+        protected=protected,
+    )
+    if faults := host_faults(host):
+        raise BadInputError("; ".join(faults), remedy="relaunch hosts add NAME ADDRESS")
     with stored() as opened:
-        opened.ready.hosts.save(
-            Host(
-                name=name,
-                address=address,
-                user=user,
-                port=port,
-                gpus=gpus,
-                tags=tuple(tag or ()),
-                via=via,
-                identity_file=identity,
-                protected=protected,
-            )
-        )
+        opened.ready.hosts.save(host)
     print(f"added {name}; next: relaunch hosts trust {name}", file=sys.stderr)
 
 

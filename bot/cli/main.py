@@ -1,5 +1,6 @@
 """The command `relaunch`."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -41,6 +42,10 @@ def _options(
 
 def main() -> None:
     """Run; errors of ours become one or two lines on stderr and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # text that somebody's file held may be none; in JSON such an escape is right as it is
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except RelaunchError as error:

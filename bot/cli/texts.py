@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from bot.cli.wiring import print_json
+from bot.core.domain.yaml_text import parse_yaml
+from bot.core.rendering.redact import redact
 from bot.errors import BadInputError
+
+#: of one copied file; a history or script is never that long
+_MOST_BYTES = 128 << 20
 
 
 def add_to(app: typer.Typer) -> None:
@@ -92,21 +96,29 @@ def diagnose(
 
     if jsonl is not None:
         for row in rows(jsonl):
-            print(json.dumps(answer(diagnose_row(row)), ensure_ascii=False, default=str))
+            print(json.dumps(_redacted(answer(diagnose_row(row))), ensure_ascii=False, default=str))
         return
     if file is None:
         raise typer.BadParameter("give a log file or --jsonl FILE")
     diagnosis = find_cause(chunks(file), engine=engine, argv=split_command(command), exit_status=exit_status)
     if as_json:
-        print_json(answer(diagnosis))
+        print_json(_redacted(answer(diagnosis)))
         return
-    print(f"{diagnosis.kind}{' (a guess)' if diagnosis.confidence == 'low' else ''}: {diagnosis.cause}")
+    print(f"{diagnosis.kind}{' (a guess)' if diagnosis.confidence == 'low' else ''}: {redact(diagnosis.cause)}")
     if diagnosis.fix:
-        print(f"→ {diagnosis.fix}")
+        print(f"→ {redact(diagnosis.fix)}")
     for line in diagnosis.evidence:
-        print(f"  line {line.number}: {line.text}")
+        print(f"  line {line.number}: {redact(line.text)}")
     for name, value in diagnosis.overrides.items():
         print(f"  retry with {name} = {value}")
+
+
+def _redacted(answer: dict[str, object]) -> dict[str, object]:
+    """The answer without secrets that stood in the log."""
+    lines = answer["lines"]
+    assert isinstance(lines, list)
+    shown = {"cause": redact(str(answer["cause"])), "fix": redact(str(answer["fix"]))}
+    return answer | shown | {"lines": [redact(str(line)) for line in lines]}
 
 
 def discover(
@@ -125,7 +137,12 @@ def discover(
     engines = engines_by_name()
     if jsonl is not None:
         for row in rows(jsonl):
-            artefacts = [artefact_from_row(one) for one in row.get("artefacts", [])]
+            given = row.get("artefacts", [])
+            if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+                raise BadInputError(
+                    f"{jsonl}: a row's `artefacts` is no list of objects", remedy="each has `path`, `kind`, `text`"
+                )
+            artefacts = [artefact_from_row(one) for one in given]
             found = find(artefacts, _moment(row.get("now")), engines=engines)
             print(json.dumps({"id": row.get("id"), **answer(found)}, ensure_ascii=False))
         return
@@ -148,7 +165,10 @@ def _moment(text: object) -> Any:
 
     if not isinstance(text, str):
         return None
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise BadInputError(f"{text!r} is no time", remedy="write it as 2026-11-30T21:14:00Z") from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -158,7 +178,20 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
             raise BadInputError(f"{path} is not there", remedy="give existing files or folders")
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
-                yield str(file), file.read_bytes()
+                yield str(file), _beginning(file)
+            elif not path.is_dir():
+                raise BadInputError(f"{path} is no file", remedy="give files or folders")
+
+
+def _beginning(file: Path) -> bytes:
+    pieces, size = [], 0
+    for piece in chunks(file):
+        pieces.append(piece)
+        size += len(piece)
+        if size > _MOST_BYTES:
+            print(f"{file}: only the first {_MOST_BYTES >> 20} MiB are read", file=sys.stderr)
+            break
+    return b"".join(pieces)
 
 
 def chunks(file: Path) -> Iterator[bytes]:
@@ -182,7 +215,7 @@ def rows(file: Path) -> Iterator[dict[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInputError(f"{file} line {number} is no JSON: {error}", remedy="one JSON object a line") from error
         if not isinstance(row, dict):
             raise BadInputError(f"{file} line {number} is no JSON object", remedy="one JSON object a line")
@@ -191,9 +224,10 @@ def rows(file: Path) -> Iterator[dict[str, Any]]:
 
 def read_yaml(file: Path) -> Any:
     """A YAML file. Raises BadInputError."""
+    remedy = "see `relaunch catalog export` for the shape"
     try:
-        return yaml.safe_load(b"".join(chunks(file)).decode("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInputError(
-            f"{file} is no YAML: {error}", remedy="see `relaunch catalog export` for the shape"
-        ) from error
+        return parse_yaml(b"".join(chunks(file)).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadInputError(f"{file} is no UTF-8 text: {error}", remedy=remedy) from error
+    except BadInputError as error:
+        raise BadInputError(f"{file}: {error.message}", remedy=error.remedy or remedy) from error

@@ -1,12 +1,13 @@
 """Catalog files (the YAML shape of `catalog export`) as parsed data, to and from the vocabulary."""
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from bot.core.domain.catalog import Catalog, LaunchConfig, Measured, Revision, SecretRef, Word
-from bot.core.domain.host import Host, Inventory
+from bot.core.domain.host import Host, Inventory, host_faults
 from bot.errors import BadInputError
 
 _HOST_FIELDS = ("address", "port", "user", "gpus", "tags", "protected", "via", "identity_file")
@@ -26,7 +27,9 @@ _CONFIG_FIELDS = (
     "note",
     "archived",
 )
+_MEASURED_FIELDS = ("decode_tok_s", "accept_length", "ttft_ms")
 _SECRET = "<secret>"
+_LONGEST_NAME = 100
 
 
 def catalog_from_yaml_data(data: Any) -> tuple[Catalog, Inventory]:
@@ -36,8 +39,8 @@ def catalog_from_yaml_data(data: Any) -> tuple[Catalog, Inventory]:
     faults: list[str] = []
     if not isinstance(data, Mapping):
         raise BadInputError("the catalog file is no mapping", remedy="it needs the keys `hosts` and `configs`")
-    hosts = _hosts(data.get("hosts") or {}, faults)
-    configs = _configs(data.get("configs") or [], faults)
+    hosts = _hosts({} if data.get("hosts") is None else data["hosts"], faults)
+    configs = _configs([] if data.get("configs") is None else data["configs"], faults)
     faults += [f"unknown key `{k}`" for k in data if k not in ("hosts", "configs")]
     if faults:
         raise BadInputError(
@@ -51,38 +54,38 @@ def _hosts(data: Any, faults: list[str]) -> dict[str, Host]:
         faults.append("`hosts` is no mapping")
         return {}
     result: dict[str, Host] = {}
-    for name, fields in data.items():
-        fields = fields or {}
-        if not isinstance(fields, Mapping):
-            faults.append(f"host {name}: not a mapping")
-            continue
-        faults.extend(f"host {name}: unknown key `{k}`" for k in fields if k not in _HOST_FIELDS)
-        result[str(name)] = Host(
+    for name, given in data.items():
+        fields = _Fields({} if given is None else given, f"host {name}", _HOST_FIELDS, faults)
+        host = Host(
             name=str(name),
-            address=str(fields.get("address") or name),
-            port=_number(fields.get("port"), f"host {name}: port", faults),
-            user=_text(fields.get("user")),
-            gpus=str(fields.get("gpus") or ""),
-            tags=_texts(fields.get("tags")),
-            protected=bool(fields.get("protected")),
-            via=_text(fields.get("via")),
-            identity_file=_text(fields.get("identity_file")),
+            address=fields.text("address") or str(name),
+            port=fields.port("port"),
+            user=fields.text("user"),
+            gpus=fields.text("gpus") or "",
+            tags=fields.texts("tags"),
+            protected=fields.flag("protected"),
+            via=fields.text("via"),
+            identity_file=fields.text("identity_file"),
         )
+        faults += [f"host {name!r}: {fault}" for fault in host_faults(host)]
+        result[host.name] = host
     return result
 
 
 def _configs(data: Any, faults: list[str]) -> dict[str, LaunchConfig]:
+    if not isinstance(data, list):
+        faults.append("`configs` is no list")
+        return {}
     result: dict[str, LaunchConfig] = {}
-    for place, fields in enumerate(data if isinstance(data, list) else []):
-        where = f"config {fields.get('name') or place + 1}" if isinstance(fields, Mapping) else f"config {place + 1}"
-        missing = [
-            k for k in ("name", "model", "engine", "command") if not isinstance(fields, Mapping) or not fields.get(k)
-        ]
+    for place, given in enumerate(data, 1):
+        name = given.get("name") if isinstance(given, Mapping) else None
+        where = f"config {name}" if isinstance(name, str) else f"config {place}"
+        fields = _Fields(given, where, _CONFIG_FIELDS, faults)
+        missing = [key for key in ("name", "model", "engine", "command") if not fields.text(key)]
         if missing:
             faults.append(f"{where}: no {', '.join(missing)}")
             continue
-        faults.extend(f"{where}: unknown key `{k}`" for k in fields if k not in _CONFIG_FIELDS)
-        if fields["name"] in result:
+        if name in result:
             faults.append(f"{where}: twice")
         config = _config(fields, where, faults)
         if config is not None:
@@ -90,32 +93,34 @@ def _configs(data: Any, faults: list[str]) -> dict[str, LaunchConfig]:
     return result
 
 
-def _config(fields: Mapping[str, Any], where: str, faults: list[str]) -> LaunchConfig | None:
+def _config(fields: "_Fields", where: str, faults: list[str]) -> LaunchConfig | None:
+    name = fields.text("name") or ""
+    if not name.isprintable() or len(name) > _LONGEST_NAME:
+        faults.append(f"{where}: a name has at most {_LONGEST_NAME} letters, all in one line")
     try:
-        argv = tuple(shlex.split(str(fields["command"])))
+        argv = tuple(shlex.split(fields.text("command") or ""))
     except ValueError as error:
         faults.append(f"{where}: command: {error}")
         return None
-    env = fields.get("env") or {}
     revision = Revision(
-        engine=str(fields["engine"]),
-        model=str(fields["model"]),
-        argv=tuple(_word(w, str(fields["name"])) for w in argv),
-        env=tuple((str(k), _word(str(v), str(fields["name"]))) for k, v in env.items()),
-        cwd=_text(fields.get("cwd")),
-        user=_text(fields.get("user")),
-        wrappers=_texts(fields.get("wrappers")),
+        engine=fields.text("engine") or "",
+        model=fields.text("model") or "",
+        argv=tuple(_word(w, name) for w in argv),
+        env=tuple((key, _word(value, name)) for key, value in fields.pairs("env").items()),
+        cwd=fields.text("cwd"),
+        user=fields.text("user"),
+        wrappers=fields.texts("wrappers"),
         source="catalog file",
-        note=str(fields.get("note") or ""),
+        note=fields.text("note") or "",
     )
     return LaunchConfig(
-        name=str(fields["name"]),
+        name=name,
         revisions=(revision,),
-        host=_text(fields.get("host")),
-        aliases=_texts(fields.get("aliases")),
-        tags=_texts(fields.get("tags")),
-        archived=bool(fields.get("archived")),
-        measured=_measured(fields.get("measured")),
+        host=fields.text("host"),
+        aliases=fields.texts("aliases"),
+        tags=fields.texts("tags"),
+        archived=fields.flag("archived"),
+        measured=fields.measured("measured"),
     )
 
 
@@ -123,35 +128,85 @@ def _word(text: str, config: str) -> Word:
     return SecretRef(source=f"catalog file, config {config}") if text == _SECRET else text
 
 
-def _measured(data: Any) -> Measured | None:
-    if not isinstance(data, Mapping):
+class _Fields:
+    """Values of one entry by key, each of the kind that is asked for; what is of another kind is a fault."""
+
+    def __init__(self, data: Any, where: str, known: tuple[str, ...], faults: list[str]) -> None:
+        self._where = where
+        self._faults = faults
+        self._data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
+        if not isinstance(data, Mapping):
+            faults.append(f"{where}: not a mapping")
+        faults.extend(f"{where}: unknown key `{key}`" for key in self._data if key not in known)
+
+    def _wrong(self, key: str, kind: str) -> None:
+        self._faults.append(f"{self._where}: `{key}` is no {kind}")
+
+    def text(self, key: str) -> str | None:
+        """A text, or a number as text."""
+        value = self._data.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._wrong(key, "text")
+            return None
+        return str(value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts, or one."""
+        value = self._data.get(key)
+        if value is None:
+            return ()
+        given = value if isinstance(value, list) else [value]
+        if any(isinstance(one, bool) or not isinstance(one, str | int | float) for one in given):
+            self._wrong(key, "list of texts")
+            return ()
+        return tuple(str(one) for one in given)
+
+    def pairs(self, key: str) -> dict[str, str]:
+        """A mapping of texts to texts or numbers."""
+        value = self._data.get(key)
+        if value is None:
+            return {}
+        if not isinstance(value, Mapping) or not all(isinstance(one, str | int | float) for one in value.values()):
+            self._wrong(key, "mapping of names to texts")
+            return {}
+        # YAML reads an unquoted true as a truth value; the file means the word
+        return {str(k): str(v).lower() if isinstance(v, bool) else str(v) for k, v in value.items()}
+
+    def flag(self, key: str) -> bool:
+        """true or false."""
+        value = self._data.get(key)
+        if value is not None and not isinstance(value, bool):
+            self._wrong(key, "true or false")
+        return value is True
+
+    def port(self, key: str) -> int | None:
+        """A port number."""
+        value = self._data.get(key)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 < value < 65536):
+            return value
+        self._wrong(key, "port (1 to 65535)")
         return None
-    return Measured(
-        decode_tok_s=_float(data.get("decode_tok_s")),
-        accept_length=_float(data.get("accept_length")),
-        ttft_ms=_float(data.get("ttft_ms")),
-    )
 
+    def measured(self, key: str) -> Measured | None:
+        """What was measured before, as far as it is said."""
+        value = self._data.get(key)
+        if value is None:
+            return None
+        numbers = _Fields(value, f"{self._where}: {key}", _MEASURED_FIELDS, self._faults)
+        speed, accept_length, ttft_ms = (numbers.number(name) for name in _MEASURED_FIELDS)
+        return Measured(decode_tok_s=speed, accept_length=accept_length, ttft_ms=ttft_ms)
 
-def _number(value: Any, what: str, faults: list[str]) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    faults.append(f"{what} is no number")
-    return None
-
-
-def _float(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    return tuple(str(v) for v in value) if isinstance(value, list | tuple) else (str(value),)
+    def number(self, key: str) -> float | None:
+        """A finite number."""
+        value = self._data.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            self._wrong(key, "number")
+            return None
+        return float(value)
 
 
 def catalog_to_yaml_data(catalog: Catalog, inventory: Inventory) -> dict[str, Any]:

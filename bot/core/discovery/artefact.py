@@ -73,21 +73,25 @@ def artefact_from_row(row: Mapping[str, Any]) -> Artefact:
             text = decode_history(data) if row.get("kind") == "history" else decode(data)
         except (binascii.Error, ValueError):
             text = ""
-    environ = row.get("environ")
+    environ, cmdline = row.get("environ"), row.get("cmdline")
     return Artefact(
         path=str(row.get("path") or ""),
         kind=str(row.get("kind") or ""),
         text=str(text or "").replace("\0", "�"),
-        shell=row.get("shell"),
-        user=row.get("user"),
+        shell=_text(row.get("shell")),
+        user=_text(row.get("user")),
         pid=_number(row.get("pid")),
         ppid=_number(row.get("ppid")),
-        cmdline=tuple(str(word) for word in row.get("cmdline") or ()),
+        cmdline=tuple(str(word) for word in cmdline) if isinstance(cmdline, list) else (),
         environ={str(k): str(v) for k, v in environ.items()} if isinstance(environ, Mapping) else {},
-        cwd=row.get("cwd"),
-        exe=row.get("exe"),
-        cgroup=row.get("cgroup"),
+        cwd=_text(row.get("cwd")),
+        exe=_text(row.get("exe")),
+        cgroup=_text(row.get("cgroup")),
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _number(value: object) -> int | None:

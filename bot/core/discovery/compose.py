@@ -17,6 +17,8 @@ from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Eviden
 from bot.core.discovery.secrets import is_secret_name
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, unset
+from bot.core.domain.yaml_text import parse_yaml
+from bot.errors import BadInputError
 
 _INTERPOLATED = re.compile(
     r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"
@@ -28,6 +30,8 @@ _STOCK_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-co
 _ADDED = ("ports", "volumes", "devices", "env_file", "expose", "dns", "tmpfs")
 #: files that build on files
 _DEPTH = 8
+#: with every anchor written out; far beyond any real stack
+_MOST_NODES = 100_000
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -47,8 +51,8 @@ def load_yaml(text: str) -> Any:
     if len(text) > _SIZE_LIMIT:
         return None
     try:
-        return yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+        return parse_yaml(text, loader=_PlainLoader, unique_keys=False, most_nodes=_MOST_NODES)
+    except BadInputError:
         return None
 
 

@@ -27,15 +27,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def context_from_json(data: Mapping[str, Any] | None) -> ThreadContext | None:
+def context_from_json(data: object) -> ThreadContext | None:
     """The `context` of a JSONL row: {"launch": {"config", "host", "state"}}; None when it names no launch."""
-    launch = (data or {}).get("launch")
+    launch = data.get("launch") if isinstance(data, Mapping) else None
     if not isinstance(launch, Mapping):
         return None
     number = launch.get("number")
     return ThreadContext(
-        config=launch.get("config"),
-        host=launch.get("host"),
-        state=launch.get("state"),
+        config=_text(launch.get("config")),
+        host=_text(launch.get("host")),
+        state=_text(launch.get("state")),
         launch_number=number if isinstance(number, int) else None,
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
