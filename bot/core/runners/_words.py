@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from bot.core.domain.catalog import SecretRef, Word
 from bot.core.domain.plan import Plan
 from bot.core.domain.shell import quote
+from bot.core.domain.startable import startable_faults
 from bot.core.runners._secrets import argument_variable
 from bot.errors import BadInputError
 
@@ -15,14 +16,15 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "%"
 
 def command_words(plan: Plan) -> tuple[Word, ...]:
     """Wrappers and argv, a word each. Raises BadInputError for what no process can be given."""
-    wrappers = [word for wrapper in plan.wrappers for word in shlex.split(wrapper)]
-    words: tuple[Word, ...] = (*wrappers, *plan.argv)
-    if not plan.argv:
-        raise BadInputError("the launch has no command", remedy="give the launch config a command")
-    for word in (*words, *(value for _, value in plan.env)):
-        if isinstance(word, str):
-            _check(word)
-    return words
+    check(plan)
+    return (*(word for wrapper in plan.wrappers for word in shlex.split(wrapper)), *plan.argv)
+
+
+def check(plan: Plan) -> None:
+    """Raises BadInputError for a plan that no process can be given; preflight has said so before."""
+    faults = startable_faults(argv=plan.argv, env=plan.env, cwd=plan.cwd, user=plan.user, wrappers=plan.wrappers)
+    if faults:
+        raise BadInputError("; ".join(faults), remedy="correct the launch config")
 
 
 def systemd_word(word: str, *, expands_variables: bool) -> str:
@@ -55,14 +57,3 @@ def _escaped(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     return f"\\x{ord(character):02x}" if ord(character) < 32 or ord(character) == 127 else character
-
-
-def _check(word: str) -> None:
-    if "\0" in word:
-        raise BadInputError("a word of the command holds a NUL character", remedy="correct the launch config")
-    try:
-        word.encode()
-    except UnicodeEncodeError as error:
-        raise BadInputError(
-            f"a word of the command is no valid UTF-8: {word!r}", remedy="correct the launch config"
-        ) from error

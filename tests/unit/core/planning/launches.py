@@ -57,7 +57,7 @@ def running(unit: str | None = "relaunch-a-1", pid: int | None = 700, port: int 
 
 
 def situation(row: dict[str, Any]) -> Situation:
-    one = revision(row.get("command"), env=tuple((row.get("env") or {}).items()))
+    one = revision(row.get("command"), env=tuple((row.get("env") or {}).items()), **row.get("revision", {}))
     engine = engine_of([str(word) for word in one.argv])
     history = [record(**more) for more in row.get("history", ())]
     return Situation(
