@@ -26,12 +26,13 @@ from bot.adapters.plots.plotter import MatplotlibPlotter
 from bot.adapters.slack.app import Slack, SlackSettings
 from bot.adapters.ssh.remote import SshRemote
 from bot.adapters.store.catalogs import SqlCatalog
-from bot.adapters.store.database import Database
+from bot.adapters.store.database import Database, make_folder
 from bot.adapters.store.hosts import SqlHosts
 from bot.adapters.store.launches import SqlLaunches
 from bot.adapters.store.operations import SqlAudit, SqlOperations
 from bot.adapters.store.schedules import SqlHealthSamples, SqlPosts, SqlSchedules
 from bot.adapters.store.terminal import SqlTerminal
+from bot.adapters.store.waits import SqlWaits
 from bot.adapters.terminal.messenger import RoutedMessenger, TerminalMessenger
 from bot.commands._spec import CommandSpec
 from bot.core.access import TERMINAL, AccessPolicy, Grant
@@ -50,7 +51,7 @@ from bot.core.rendering.render import environment, render
 from bot.errors import PermanentError, SettingsError
 from bot.resources import directory
 from bot.settings import Access, Settings
-from bot.workflows import actions, bench, carry_out, conversation, home, report, sweep
+from bot.workflows import actions, bench, carry_out, conversation, home, report, sweep, wait_look
 from bot.workflows.inbox_durable import DurableInbox
 from bot.workflows.ports import Messenger, Operations
 from bot.workflows.services import Services
@@ -65,7 +66,7 @@ class App:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        settings.data_dir.expanduser().mkdir(parents=True, exist_ok=True)
+        make_folder(settings.data_dir.expanduser())
         self.database = Database(settings.main_database)
         self.posts = SqlPosts(self.database)
         self.terminal = SqlTerminal(self.database)
@@ -131,6 +132,7 @@ class App:
                 "carry_out_v1": lambda run, args: carry_out.carry_out(box[0], run, args),
                 "bench_v1": lambda run, args: bench.bench(box[0], run, args),
                 "report_v1": lambda run, args: report.report(box[0], run, args),
+                "wait_v1": lambda run, args: wait_look.look_again(box[0], run, args),
                 "joined_v1": lambda run, args: home.joined(box[0], run, args),
             }
             durable: DbosOperations | ClientOperations = DbosOperations(
@@ -192,6 +194,7 @@ class App:
             catalog=catalog,
             launches=SqlLaunches(database),
             operations=SqlOperations(database),
+            waits=SqlWaits(database),
             audit=SqlAudit(database),
             schedules=SqlSchedules(database),
             health_samples=SqlHealthSamples(database),
@@ -207,6 +210,7 @@ class App:
             policy=policy_of(settings.access),
             approve_own=settings.access.approve_own,
             approval_lifetime=settings.approval_lifetime,
+            wait_lifetime=settings.wait_lifetime,
             person=self._person,
             ready_timeout_s=60 * settings.ready_timeout_minutes,
             workload=Workload(

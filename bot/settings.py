@@ -71,6 +71,7 @@ class Settings(BaseSettings):
     ssh_known_hosts: Path | None = Field(default=Path("~/.ssh/known_hosts"), description="read only")
     ssh_connect_timeout_s: float = Field(default=10.0, gt=0)
     approval_minutes: float = Field(default=15.0, gt=0, le=24 * 60)
+    wait_hours: float = Field(default=24.0, gt=0, le=24 * 14, description="longest wait of a start for its GPUs")
     ready_timeout_minutes: float = Field(default=60.0, gt=0)
     time_zone: str = "UTC"
     measure_concurrency: list[int] = Field(default_factory=lambda: [1, 8])
@@ -125,6 +126,11 @@ class Settings(BaseSettings):
     def approval_lifetime(self) -> timedelta:
         """How long an approval card may be decided."""
         return timedelta(minutes=self.approval_minutes)
+
+    @property
+    def wait_lifetime(self) -> timedelta:
+        """How long a start waits for its GPUs."""
+        return timedelta(hours=self.wait_hours)
 
     def _url(self, file: str) -> str:
         if self.database_url is not None and not self.database_url.get_secret_value().startswith("sqlite"):

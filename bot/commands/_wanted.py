@@ -2,8 +2,8 @@
 
 from bot.core.domain.command import Command
 from bot.errors import RefusedError
-from bot.workflows.propose import Wanted
 from bot.workflows.services import Request
+from bot.workflows.wanted import Wanted
 
 
 def wanted(
@@ -14,6 +14,7 @@ def wanted(
     *,
     target: str | None = None,
     revision: str | None = None,
+    when_free: bool = False,
 ) -> Wanted:
     """What the sentence asks for, with how it was read."""
     command = request.command
@@ -30,6 +31,7 @@ def wanted(
         reasons=reasons(command),
         ignored=command.ignored,
         target_config=target,
+        when_free=when_free,
     )
 
 

@@ -15,7 +15,7 @@ def _run(services: Services, request: Request, run: Run) -> None:
     if command.ask or command.config is None:
         ask(services, request, run)
         return
-    asked = wanted(request, "start", need_host(command), command.config)
+    asked = wanted(request, "start", need_host(command), command.config, when_free=command.when_free)
     propose(services, run, asked, request.actor, request.conversation)
 
 

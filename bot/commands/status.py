@@ -34,6 +34,17 @@ def _run(services: Services, request: Request, run: Run) -> None:
                 "host": host,
                 "at": services.clock.now().isoformat(),
                 "servers": [_server(view) for view in views],
+                "waiting": [
+                    {
+                        "config": one.config,
+                        "host": one.host,
+                        "by": one.actor.id,
+                        "holders": list(one.holders),
+                        "until_at": one.expires_at.isoformat(),
+                        "away": one.away or None,
+                    }
+                    for one in services.waits.waiting(host)
+                ],
                 "gpus": [g for name, facts in seen.items() if isinstance(facts, HostFacts) for g in _gpus(name, facts)],
                 "unreachable": [
                     {"host": name, "reason": error.message}

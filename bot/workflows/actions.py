@@ -10,16 +10,19 @@ from bot.core.domain.command import Command, Intent
 from bot.core.domain.message import Conversation, Json, Message, Posted
 from bot.core.domain.operation import Actor, OperationState, Permission
 from bot.core.domain.records import from_json, to_json
+from bot.core.domain.waiting import WaitState
 from bot.core.planning import changed_since
 from bot.errors import RefusedError
+from bot.workflows import waits
 from bot.workflows.cancel import cancel
 from bot.workflows.conversation import Handler, permitted, read, telling, thread_context
 from bot.workflows.hosts import trust
 from bot.workflows.ports import Run
-from bot.workflows.propose import Wanted, propose, relied_on_now, submit
+from bot.workflows.propose import propose, relied_on_now, submit
 from bot.workflows.scan import save_found
 from bot.workflows.services import Request, Services
 from bot.workflows.sweep import close_card
+from bot.workflows.wanted import Wanted
 
 
 class Press:
@@ -240,6 +243,74 @@ def _relaunch(press: Press, run: Run) -> None:
     propose(services, run, wanted, press.actor, _thread_of(press))
 
 
+def _start(press: Press, run: Run) -> None:
+    """Plan a start of exactly this revision, on other GPUs where the button names some."""
+    gpus = press.value.extra.get("gpus")
+    listed = [int(one) for one in gpus if isinstance(one, int)] if isinstance(gpus, list) else []
+    _start_as(press, run, f"gpus {listed}", overrides={"gpus": listed} if listed else {}, when_free=False)
+
+
+def _wait(press: Press, run: Run) -> None:
+    """Start it once its GPUs are free; at once where they are by now."""
+    _start_as(press, run, "wait", overrides={}, when_free=True)
+
+
+def _start_as(press: Press, run: Run, what: str, *, overrides: Mapping[str, Any], when_free: bool) -> None:
+    services = press.services
+    host, config = press.extra("host") or "", press.extra("config") or ""
+    if not run.step("permitted", lambda: press.require(Permission.OPERATE, host, "start")):
+        return
+    where = f" on gpus {','.join(map(str, overrides['gpus']))}" if overrides else ""
+    wanted = Wanted(
+        # of the card, not of the click: a second click is the same request
+        request_id=f"{press.posted.channel}:{press.posted.ts}:{what}",
+        verb="start",
+        host=host,
+        config=config,
+        revision=press.extra("revision"),
+        overrides=overrides,
+        text=f"start {config} on {host}{where}",
+        note=press.extra("note") or "",
+        reasons=("asked for by button",),
+        when_free=when_free,
+    )
+    used: Any = run.step("used", lambda: _became(services, wanted.operation))
+    if used == "open":
+        run.step("say used", lambda: press.private("old_button", {"why_not": "used"}))
+        return
+    if used == "over":
+        wanted = replace(wanted, request_id=press.request_id)
+    propose(services, run, wanted, press.actor, _thread_of(press))
+
+
+def _became(services: Services, operation: str) -> str:
+    """ "open" while what the button asked for is under way, "over" once it has ended, "" before."""
+    wait = services.waits.get(operation)
+    if wait is not None:
+        return "open" if wait.state is WaitState.WAITING else "over"
+    try:
+        state = services.operations.state(operation)
+    except RefusedError:
+        return ""
+    return "open" if state in (OperationState.PROPOSED, OperationState.RUNNING) else "over"
+
+
+def _cancel_wait(press: Press, run: Run) -> None:
+    services = press.services
+    wait = services.waits.get(press.extra("wait") or "")
+    if wait is None:
+        run.step("say used", lambda: press.private("old_button", {"why_not": "gone"}))
+        return
+    if not run.step("permitted", lambda: press.require(Permission.OPERATE, wait.host, "cancel")):
+        return
+
+    def work() -> str:
+        message = waits.cancel(services, wait, press.actor)
+        return services.messenger.post(_thread_of(press), message, key=f"{press.request_id}:answer").ts
+
+    run.step("cancel", work)
+
+
 def _cancel(press: Press, run: Run) -> None:
     plan = press.services.operations.plan(press.value.operation)
     if not run.step("permitted", lambda: press.require(Permission.OPERATE, plan.host, "cancel")):
@@ -304,6 +375,9 @@ _ACTIONS: dict[str, Callable[[Press, Run], None]] = {
     "relaunch": _relaunch,
     "retry": _relaunch,
     "cancel": _cancel,
+    "start": _start,
+    "wait": _wait,
+    "cancel_wait": _cancel_wait,
     "unschedule": _unschedule,
     "trust": _trust,
     "save": _save,

@@ -2,6 +2,7 @@
 
 from bot.core.domain.message import Conversation, Message
 from bot.core.domain.operation import Actor, AuditEvent, OperationState
+from bot.workflows import waits
 from bot.workflows.services import Services
 from bot.workflows.sweep import close_card
 
@@ -9,11 +10,14 @@ _OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
 
 
 def cancel_in_thread(services: Services, conversation: Conversation, actor: Actor) -> Message:
-    """Cancel the newest open operation of a thread."""
+    """Cancel what is newest in a thread: an open operation, or a start that waits for its GPUs."""
+    waiting = next(iter(services.waits.in_thread(conversation)), None)
     for operation in services.operations.in_thread(conversation):
         if services.operations.state(operation) in _OPEN:
+            if waiting and waiting.created_at > services.operations.details(operation)["created_at"]:
+                break
             return cancel(services, operation, actor)
-    return _message(services, None, "nothing", actor)
+    return waits.cancel(services, waiting, actor) if waiting else _message(services, None, "nothing", actor)
 
 
 def cancel(services: Services, operation: str, actor: Actor) -> Message:

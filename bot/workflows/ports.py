@@ -14,6 +14,7 @@ from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationStat
 from bot.core.domain.picture import LaunchPoint, Picture
 from bot.core.domain.plan import Plan
 from bot.core.domain.shell import ShellCommand, ShellResult
+from bot.core.domain.waiting import Wait, WaitState
 
 #: plain JSON, as it is stored
 T = TypeVar("T")
@@ -212,6 +213,38 @@ class OperationRepository(Protocol):
         """Proposed operations whose approval ran out undecided; they are marked expired."""
 
     def in_thread(self, conversation: Conversation) -> Sequence[str]: ...
+
+
+class WaitRepository(Protocol):
+    """Starts that wait until their GPUs are free."""
+
+    def add(self, wait: Wait) -> Wait:
+        """Keep a wait; the one that is there when this launch waits already, or when it has this id."""
+
+    def get(self, wait: str) -> Wait | None: ...
+    def waiting(self, host: str | None = None) -> tuple[Wait, ...]: ...
+    def in_thread(self, conversation: Conversation) -> tuple[Wait, ...]: ...
+
+    def due(self, at: datetime) -> tuple[Wait, ...]:
+        """Those to be looked at, or over, by now."""
+
+    def postpone(self, wait: str, *, seen: datetime, until: datetime) -> bool:
+        """Move the next look, if it is still at `seen`."""
+
+    def looked(
+        self,
+        wait: str,
+        *,
+        at: datetime,
+        free_looks: int,
+        busy_looks: int,
+        holders: Sequence[str],
+        away: str,
+        next_look_at: datetime,
+    ) -> None: ...
+
+    def move(self, wait: str, state: WaitState, *, by: str) -> bool:
+        """End the waiting by one conditional update, or take it up again. True for whoever did it, every time."""
 
 
 class AuditRepository(Protocol):

@@ -1,17 +1,14 @@
 """From what is wanted to a plan that people see: look at the host, plan, store, show; then go on or ask first."""
 
-import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from bot.core.catalog.proven import best_revision
 from bot.core.domain.catalog import LaunchConfig, LaunchRecord, Revision
-from bot.core.domain.finding import Finding
 from bot.core.domain.host import Host
 from bot.core.domain.message import Conversation, Json, Message, Posted
-from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState
+from bot.core.domain.operation import Actor, Approval, OperationState
 from bot.core.domain.plan import Plan, Refusal
 from bot.core.domain.records import from_json, to_json
 from bot.core.planning import (
@@ -23,64 +20,36 @@ from bot.core.planning import (
     plan_stop,
     probe_target,
 )
+from bot.core.planning.free import news
 from bot.core.rendering.redact import redact
 from bot.errors import BadInputError
+from bot.workflows import waits
 from bot.workflows.drift import start_drift
 from bot.workflows.look import look
 from bot.workflows.ports import Run
+from bot.workflows.refused import audit, finding_card, not_planned
 from bot.workflows.running import running_on
 from bot.workflows.servers import busy_requests, observe
 from bot.workflows.services import Services
+from bot.workflows.wanted import Wanted
 
 #: a unit in words such as "unit a.service, Environment=HF_HOME" or "unit /etc/systemd/system/a.service, last seen …"
 _UNIT_FILE = re.compile(r"\bunit (?:/\S*/)?([^/\s]+)\.service\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a person wants done, names resolved."""
-
-    #: stable for redeliveries; the operation's id is made from it
-    request_id: str
-    #: "start", "stop", "restart" or "change"
-    verb: str
-    host: str
-    config: str | None = None
-    #: revision to launch; None: the pinned, else the best proven one of the config
-    revision: str | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    #: pasted flags without a neutral name: engine -> canonical flag -> value
-    flags: Mapping[str, Mapping[str, str | bool | list[str]]] = field(default_factory=dict)
-    text: str = ""
-    note: str = ""
-    reasons: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    #: what a stop or restart is about: a config, or exactly this unit or process
-    target_config: str | None = None
-    target_unit: str | None = None
-    target_pid: int | None = None
-
-    @property
-    def operation(self) -> str:
-        """Id of the operation."""
-        content = f"{self.request_id}|{self.verb}|{self.host}|{self.config}"
-        return hashlib.sha256(content.encode()).hexdigest()[:10]
-
-
-def propose(services: Services, run: Run, wanted: Wanted, actor: Actor, conversation: Conversation) -> None:
-    """Look, plan, show; carried out at once where nothing needs an approval."""
+def propose(services: Services, run: Run, wanted: Wanted, actor: Actor, conversation: Conversation) -> str:
+    """Look, plan, show; carried out at once where nothing needs an approval. Gives the template that was shown."""
     card = from_json(Posted, run.step("say reading", lambda: to_json(_post_reading(services, wanted, conversation))))
     outcome: Any = run.step("plan", lambda: _plan(services, wanted, actor, conversation))
     message = Message(template=outcome["template"], context=outcome["context"])
     run.step("show plan", lambda: _update(services, card, message))
-    if outcome["template"] != "plan":
-        return
-    operation = wanted.operation
-    if outcome["context"]["next"] == "approval":
+    template, operation = str(outcome["template"]), wanted.operation
+    if template == "plan" and outcome["context"]["next"] == "approval":
         run.step("ask approval", lambda: ask_approval(services, operation))
-    else:
+    elif template == "plan" and outcome["context"]["next"] == "now":
         run.step("set running", lambda: _set_running(services, operation))
         run.step("submit", lambda: submit(services, operation, wanted.host))
+    return template
 
 
 def run_of(operation: str) -> str:
@@ -95,6 +64,10 @@ def submit(services: Services, operation: str, host: str) -> str:
 
 
 def _post_reading(services: Services, wanted: Wanted, conversation: Conversation) -> Posted:
+    if wanted.wait is not None and (wait := services.waits.get(wanted.wait)) is not None:
+        free = {**waits.context(services, wait), "state": "free"}
+        message = Message(template="waiting_free", context=free)
+        return services.messenger.post(conversation, message, key=f"{wanted.operation}:card")
     message = Message(
         template="reading",
         context={
@@ -126,8 +99,12 @@ def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conver
     host = known_host(services, wanted.host)
     made = plan(services, host, wanted, actor)
     if isinstance(made, Refusal):
-        _audit(services, wanted, actor, f"refused: {made.reason}")
-        return {"template": "refusal", "context": _refusal(wanted, made)}
+        return not_planned(services, wanted, made, actor, conversation)
+    fresh = news(wanted.shown, made.findings) if wanted.wait else ()
+    if fresh and not made.needs_approval:
+        # what was agreed to is not what would be done now: the person decides
+        return {"template": "plan", "context": _news_card(services, wanted, made, fresh)}
+    made = replace(made, needs_approval=(*made.needs_approval, *fresh))
     now = services.clock.now()
     services.operations.propose(
         operation=wanted.operation,
@@ -138,7 +115,7 @@ def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conver
         note=wanted.note,
         at=now,
     )
-    _audit(services, wanted, actor, "waits for approval" if made.needs_approval else "carried out")
+    audit(services, wanted, actor, "waits for approval" if made.needs_approval else "carried out")
     return {"template": "plan", "context": _plan_card(services, wanted, made)}
 
 
@@ -232,6 +209,8 @@ def choose_target(
             if name
             else f"no server of a known engine runs on {wanted.host}",
             remedy=f"these run there: {others}" if others else "say “status” to see what runs where",
+            absent=True,
+            others=tuple(one.what for one in running),
         )
     return Refusal(
         reason=f"{len(fitting)} servers run on {wanted.host}: {', '.join(one.what for one in fitting)}",
@@ -293,7 +272,7 @@ def ask_approval(services: Services, operation: str) -> str:
             "serving": _serving(services, made),
             "steps": [{"summary": step.summary} for step in made.steps],
             "diff": [{"name": line.name, "old": line.old, "new": line.new} for line in made.diff],
-            "findings": [_finding(one) for one in made.findings if one.judgement != "ok"],
+            "findings": [finding_card(one) for one in made.findings if one.judgement != "ok"],
             "plan": None,
             "note": details["note"] or None,
             "expires_at": (approval.expires_at if approval else expires_at).isoformat(),
@@ -347,40 +326,12 @@ def _history(services: Services, config: str | None, host: str) -> tuple[LaunchR
     return tuple(reversed(services.launches.recent(config=config, host=host, limit=50))) if config else ()
 
 
-def _refusal(wanted: Wanted, refusal: Refusal) -> dict[str, Json]:
-    return {
-        "verb": wanted.verb,
-        "host": wanted.host,
-        "config": wanted.config or wanted.target_config,
-        "reason": refusal.reason,
-        "remedy": refusal.remedy,
-        "findings": [
-            {**_finding(one), "evidence": [redact(line) for line in one.evidence]}
-            for one in refusal.findings
-            if one.judgement != "ok"
-        ],
-        "offers": [],
+def _news_card(services: Services, wanted: Wanted, made: Plan, fresh: tuple[str, ...]) -> dict[str, Any]:
+    start = {
+        "label": "Start it",
+        "action": "start",
+        "operation": wanted.operation,
+        "extra": {"config": wanted.config, "host": wanted.host, "revision": made.revision},
     }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "judgement": finding.judgement.value,
-        "summary": redact(finding.summary),
-        "remedy": redact(finding.remedy),
-    }
-
-
-def _audit(services: Services, wanted: Wanted, actor: Actor, outcome: str) -> None:
-    services.audit.add(
-        AuditEvent(
-            at=services.clock.now(),
-            actor=actor.id,
-            action=wanted.verb,
-            host=wanted.host,
-            config=wanted.config or wanted.target_config,
-            operation=wanted.operation,
-            outcome=outcome,
-            detail=wanted.text[:2000],
-        )
-    )
+    card = _plan_card(services, wanted, made)
+    return {**card, "next": "ask", "news": [redact(one) for one in fresh], "offers": [start]}

@@ -31,6 +31,7 @@ from bot.workflows.ports import (
     Plotter,
     Remote,
     ScheduleRepository,
+    WaitRepository,
 )
 
 
@@ -47,6 +48,7 @@ class Services:
     catalog: CatalogRepository
     launches: LaunchRepository
     operations: OperationRepository
+    waits: WaitRepository
     audit: AuditRepository
     schedules: ScheduleRepository
     health_samples: HealthSampleRepository
@@ -65,6 +67,10 @@ class Services:
     #: whether whoever asked may approve it too; administrators always may
     approve_own: bool
     approval_lifetime: timedelta
+    #: how long a start waits for its GPUs
+    wait_lifetime: timedelta
+    #: a person as the workspace knows them now
+    person: Callable[[Actor], Actor]
     ready_timeout_s: float
     workload: Workload
 

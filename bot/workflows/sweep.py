@@ -2,18 +2,20 @@
 
 from bot.core.domain.message import Message, Posted
 from bot.core.domain.operation import OperationState
+from bot.workflows import waits
 from bot.workflows.propose import run_of, submit
 from bot.workflows.services import Services
 
 
 def sweep(services: Services) -> None:
-    """Submit operations that are running without a run; close approvals that ran out."""
+    """Submit operations that are running without a run; close approvals that ran out; look for GPUs that came free."""
     for operation, kind, host in services.operations.in_state(OperationState.RUNNING):
         # a measurement is submitted by the durable step that stored it
         if kind != "measure":
             submit(services, operation, host)
     for operation in services.operations.expired(services.clock.now()):
         close_card(services, operation, state="expired", by=None, detail=None)
+    waits.sweep(services)
 
 
 def needed_runs(services: Services) -> frozenset[str]:

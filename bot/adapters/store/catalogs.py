@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 
 from bot.adapters.store.database import Database
 from bot.adapters.store.launches import record, speeds
-from bot.adapters.store.tables import ConfigRow, LaunchRow, RevisionRow
+from bot.adapters.store.tables import ConfigRow, LaunchRow, RevisionRow, WaitRow
 from bot.core.domain.catalog import Catalog, LaunchConfig, Measured, Revision
 from bot.core.domain.records import from_json, to_json
 from bot.errors import BadInputError
@@ -58,7 +58,7 @@ class SqlCatalog:
             _add(session, config, revision)
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a config, its revisions and launches. Raises BadInputError when `new` is taken or `old` unknown."""
+        """Rename a config and all that is of it. Raises BadInputError when `new` is taken or `old` unknown."""
         with self._database.transaction() as session:
             if session.get(ConfigRow, new) is not None:
                 raise BadInputError(f"there is a config {new} already", remedy="choose another name")
@@ -66,6 +66,7 @@ class SqlCatalog:
                 raise BadInputError(f"there is no config {old}", remedy="see `catalog` for the known ones")
             session.execute(update(ConfigRow).where(ConfigRow.name == old).values(name=new))
             session.execute(update(LaunchRow).where(LaunchRow.config == old).values(config=new))
+            session.execute(update(WaitRow).where(WaitRow.config == old).values(config=new))
 
 
 def _add(session: Session, config: str, revision: Revision) -> None:

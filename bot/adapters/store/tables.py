@@ -237,3 +237,34 @@ class TerminalRow(Base):
     kind: Mapped[str] = mapped_column(String(16))
     ts: Mapped[str] = mapped_column(String(64))
     payload: Mapped[dict[str, Any]]
+
+
+class WaitRow(Base):
+    """One start that waits for its GPUs. `open_key` names host and launch while it waits, so that there is one only."""
+
+    __tablename__ = "waits"
+    __table_args__ = (
+        Index("ix_waits_state_next_look_at", "state", "next_look_at"),
+        Index("ix_waits_thread", "channel", "thread_ts"),
+    )
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    open_key: Mapped[str | None] = mapped_column(unique=True)
+    host: Mapped[str]
+    config: Mapped[str]
+    revision: Mapped[str] = mapped_column(String(12))
+    actor: Mapped[dict[str, Any]]
+    channel: Mapped[str]
+    thread_ts: Mapped[str | None]
+    text: Mapped[str] = mapped_column(Text)
+    note: Mapped[str] = mapped_column(Text)
+    shown: Mapped[list[str]]
+    holders: Mapped[list[str]]
+    state: Mapped[str] = mapped_column(String(16))
+    moved_by: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    next_look_at: Mapped[datetime]
+    looked_at: Mapped[datetime | None]
+    free_looks: Mapped[int]
+    busy_looks: Mapped[int]
+    away: Mapped[str] = mapped_column(Text)

@@ -5,13 +5,14 @@ plan_stop                   what runs + readings -> Plan | Refusal
 derived_revision            the revision that a start with overrides launches
 probe_target                what to look at on a host before planning
 changed_since               what a plan relied on that is no longer so
+held_back                   what keeps a start that waits from its GPUs
 """
 
 from bot.core.planning.relied_on import changed_since, relied_on
 from bot.core.planning.revision import derived_revision, probe_target
 from bot.core.planning.runner import choose_runner
 from bot.core.planning.situation import Check, Running, Situation
-from bot.core.planning.start import StartRequest, plan_restart, plan_start, unit_name
+from bot.core.planning.start import StartRequest, held_back, plan_restart, plan_start, unit_name
 from bot.core.planning.stop import plan_stop
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "changed_since",
     "choose_runner",
     "derived_revision",
+    "held_back",
     "plan_restart",
     "plan_start",
     "plan_stop",

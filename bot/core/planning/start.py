@@ -11,6 +11,7 @@ from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.host import Host
 from bot.core.domain.plan import Plan, Refusal, Step, StepKind
 from bot.core.facts import HostFacts, system
+from bot.core.planning.free import free_sets, holders, is_passing, still_held
 from bot.core.planning.relied_on import relied_on
 from bot.core.planning.revision import diff_lines
 from bot.core.planning.runner import choose_runner
@@ -59,6 +60,8 @@ def plan_start(request: StartRequest) -> Plan | Refusal:
         return Refusal(
             reason=f"{mine[0].what} already runs on {request.host.name}",
             remedy="restart it, or start it on another host",
+            running=mine[0].launch.id if mine[0].launch else None,
+            revision=request.revision.id,
         )
     return _plan(request, replaces=())
 
@@ -74,7 +77,7 @@ def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Ref
     findings = (*judged, *request.drift)
     refused = [one for one in findings if one.judgement is Judgement.REFUSE]
     if refused:
-        return Refusal(reason=refused[0].summary, remedy=refused[0].remedy, findings=findings)
+        return _refusal(situation, findings, refused[0])
     runner = choose_runner(request.facts.reading(system.FACT), user=request.revision.user)
     if isinstance(runner, Refusal):
         return Refusal(reason=runner.reason, remedy=runner.remedy, findings=findings)
@@ -103,6 +106,25 @@ def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Ref
         expected_tok_s=_expected_tok_s(request, same),
         reasons=request.reasons,
     )
+
+
+def _refusal(situation: Situation, findings: tuple[Finding, ...], first: Finding) -> Refusal:
+    waits = not situation.replaces and is_passing(situation, findings)
+    return Refusal(
+        reason=first.summary,
+        remedy=first.remedy,
+        findings=findings,
+        free_gpus=free_sets(situation, findings) if waits else (),
+        passing=waits,
+        revision=situation.revision.id,
+        holders=holders(situation) if waits else (),
+    )
+
+
+def held_back(request: StartRequest) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """What stands against a waiting start on its GPUs now, and who holds them; needs free.FREE_FACTS only."""
+    situation = _situation(request, ())
+    return still_held(situation, request.checks), holders(situation)
 
 
 def _situation(request: StartRequest, replaces: tuple[Running, ...]) -> Situation:

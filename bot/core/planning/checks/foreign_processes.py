@@ -1,14 +1,12 @@
 """Other people's processes on the wanted GPUs. A training run is never disturbed: refuse, name it, offer other GPUs."""
 
 from bot.core.domain.finding import Finding, Judgement
-from bot.core.domain.reading import Known, Unknown
-from bot.core.facts import gpu_processes, gpus
+from bot.core.domain.reading import Unknown
+from bot.core.facts import gpu_processes
 from bot.core.facts.gpu_processes import GpuProcess
 from bot.core.facts.gpus import Gpu
+from bot.core.planning.free import free_sets, large
 from bot.core.planning.situation import Check, Situation, finding, unknown, who
-
-#: a desktop or a monitor holds less; a model or a training run more
-_SMALL_MIB = 600
 
 
 def judge(situation: Situation) -> tuple[Finding, ...]:
@@ -24,30 +22,28 @@ def judge(situation: Situation) -> tuple[Finding, ...]:
     return tuple(
         found
         for found in (
-            _judge_group(situation, [one for one in others if _large(one)], uuids, reading.value),
-            _small([one for one in others if not _large(one)], uuids),
+            _judge_group(situation, [one for one in others if large(one)], uuids),
+            _small([one for one in others if not large(one)], uuids),
         )
         if found is not None
     )
 
 
-def _judge_group(
-    situation: Situation, large: list[GpuProcess], uuids: dict[str, Gpu], everything: tuple[GpuProcess, ...]
-) -> Finding | None:
-    if not large:
+def _judge_group(situation: Situation, held: list[GpuProcess], uuids: dict[str, Gpu]) -> Finding | None:
+    if not held:
         return None
-    ours = all(situation.is_ours(one.process) for one in large)
-    numbers = sorted({uuids[one.gpu_uuid].index for one in large})
+    ours = all(situation.is_ours(one.process) for one in held)
+    numbers = sorted({uuids[one.gpu_uuid].index for one in held})
     taken = " and ".join(map(str, numbers))
     cards = f"GPU {taken} is" if len(numbers) == 1 else f"GPUs {taken} are"
-    owners = ", ".join(sorted({one.process.owner or "somebody who cannot be seen" for one in large}))
+    owners = ", ".join(sorted({one.process.owner or "somebody who cannot be seen" for one in held}))
     whose = "another launch of Relaunch" if ours else owners
     return finding(
         "foreign_processes",
         Judgement.REFUSE,
         f"{cards} in use by {whose}",
-        *(_words(one, uuids) for one in large),
-        remedy=_offer(situation, everything, ours=ours),
+        *(_words(one, uuids) for one in held),
+        remedy=_offer(situation, ours=ours),
     )
 
 
@@ -63,24 +59,16 @@ def _small(small: list[GpuProcess], uuids: dict[str, Gpu]) -> Finding | None:
     )
 
 
-def _offer(situation: Situation, everything: tuple[GpuProcess, ...], *, ours: bool) -> str:
+def _offer(situation: Situation, *, ours: bool) -> str:
     """Free GPUs to take instead, else to wait."""
-    reading = situation.facts.reading(gpus.FACT)
-    busy = {one.gpu_uuid for one in everything if _large(one)}
-    free = [gpu for gpu in reading.value if gpu.uuid not in busy] if isinstance(reading, Known) else []
-    needed = situation.engine.gpus_needed(situation.line) or 1
-    if len(free) >= needed:
-        return f"GPU {', '.join(str(gpu.index) for gpu in free[:needed])} would be free: start it there"
+    sets = free_sets(situation, ())
+    if sets:
+        return f"GPU {', '.join(map(str, sets[0]))} would be free: start it there"
     return (
         "stop that launch first, or restart it"
         if ours
         else "ask the owner, start it when they are done, or use another host"
     )
-
-
-def _large(one: GpuProcess) -> bool:
-    """Memory that is not said counts as large."""
-    return one.memory_mib is None or one.memory_mib >= _SMALL_MIB
 
 
 def _words(one: GpuProcess, uuids: dict[str, Gpu]) -> str:

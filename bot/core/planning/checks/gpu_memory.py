@@ -4,10 +4,8 @@ from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.reading import Known, Unknown
 from bot.core.facts import gpu_processes
 from bot.core.facts.gpus import Gpu
+from bot.core.planning.free import IDLE_MIB
 from bot.core.planning.situation import Check, Situation, finding, unknown
-
-#: held by the driver itself on an idle card
-_IDLE_MIB = 700
 
 
 def judge(situation: Situation) -> tuple[Finding, ...]:
@@ -37,7 +35,7 @@ def _judge_gpu(situation: Situation, gpu: Gpu) -> tuple[Finding, ...]:
                 remedy="free the GPU, choose another one, or lower the memory fraction",
             ),
         )
-    if held is not None and gpu.memory_used_mib - held > _IDLE_MIB:
+    if held is not None and gpu.memory_used_mib - held > IDLE_MIB:
         return (
             finding(
                 "gpu_memory",
