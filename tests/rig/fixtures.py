@@ -7,6 +7,7 @@ import pytest
 
 from tests.rig import host as rig_host
 from tests.rig import needs, postgres
+from tests.rig.containers import ContainerHost
 from tests.rig.host import RigHost
 from tests.rig.sshd import Sshd
 
@@ -66,6 +67,14 @@ def shared_rig_host(_rig_hosts: Callable[[], RigHost]) -> RigHost:
 def rig_host_factory(_rig_hosts: Callable[[], RigHost]) -> Callable[[], RigHost]:
     """Boots systemd hosts (about a second each) that a test may break; they end with the test run."""
     return _rig_hosts
+
+
+@pytest.fixture(scope="session")
+def container_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerHost]:
+    """This machine over SSH with a podman of its own, for tests that leave no container behind."""
+    host = ContainerHost(tmp_path_factory.mktemp("boxes"))
+    yield host
+    host.close()
 
 
 @pytest.fixture(scope="session")

@@ -161,6 +161,11 @@ def build() -> None:
         needs.missing(f"systemd hosts cannot be made here: {error}")
 
 
+def base() -> Path:
+    """ "/" of all hosts, before they change it."""
+    return _RIG / "base"
+
+
 def hosts() -> Iterator[RigHost]:
     """Names that no other test run uses."""
     number = 0

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bot.adapters.ssh.remote import SshRemote
@@ -16,9 +16,18 @@ from tests.rig import needs
 
 
 class Sshd:
-    """One sshd. `options` are lines of sshd_config that come before ours."""
+    """One sshd. `options` are lines of sshd_config that come before ours; `around` is a command that starts it, and
+    `variables` are set in every session."""
 
-    def __init__(self, folder: Path, options: Sequence[str] = (), *, name: str = "gpu1") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: Sequence[str] = (),
+        *,
+        name: str = "gpu1",
+        around: Sequence[str] = (),
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
         self.name = name
         self.port = free_port()
@@ -42,9 +51,10 @@ class Sshd:
             "KbdInteractiveAuthentication no",
             "MaxStartups 200",
             # the account's own shell start-up files are no part of the tests
-            f"SetEnv HOME={folder}/home",
+            " ".join(["SetEnv", *(f"{k}={v}" for k, v in {"HOME": f"{folder}/home", **(variables or {})}.items())]),
         ]
         self.config.write_text("\n".join([*options, *ours]) + "\n")
+        self._around = tuple(around)
         self._process: subprocess.Popen[bytes] | None = None
         self._remotes: list[SshRemote] = []
         self.start()
@@ -53,7 +63,7 @@ class Sshd:
         """Listen; returns when it does."""
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # where a root sshd separates privileges
-        command = [needs.program("sshd"), "-D", "-f", str(self.config), "-E", str(self.log)]
+        command = [*self._around, needs.program("sshd"), "-D", "-f", str(self.config), "-E", str(self.log)]
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:

@@ -90,7 +90,7 @@ class StopTarget:
 
     #: unit of ours or a foreign one, without ".service"
     unit: str | None = None
-    #: "systemd", "systemd-user", "process"
+    #: "systemd", "systemd-user", "process", "docker"; of the last, `unit` is the container's name
     runner: str = "systemd"
     pid: int | None = None
     #: start time of `pid` in clock ticks since boot; a process with another one is left alone
@@ -148,7 +148,7 @@ class Runner(Protocol):
 
     @property
     def name(self) -> str:
-        """As in Plan.runner: "systemd", "systemd-user", "process"."""
+        """As in Plan.runner: "systemd", "systemd-user", "process", "docker"."""
 
     def start(self, plan: Plan, unit: str, script: Script) -> ShellCommand:
         """Write what is needed and start it, unless this unit was started before. Raises BadInputError for what no

@@ -23,6 +23,7 @@ from bot.core.domain.runner import (
     unit_name,
 )
 from bot.core.domain.shell import ShellResult
+from tests.rig.containers import ContainerHost
 from tests.rig.host import RigHost
 
 _TEMPLATES = Path(__file__).resolve().parents[3] / "templates"
@@ -42,7 +43,7 @@ class Driver:
     """Commands of one runner for one account on one host, each with a new unit name per `plan`."""
 
     runner: Runner
-    rig: RigHost
+    rig: RigHost | ContainerHost
     remote: SshRemote
     user: str
     unit: str = ""

@@ -1,0 +1,99 @@
+"""A host with podman for tests: this machine over a private sshd, with images and containers of its own."""
+
+import time
+from pathlib import Path
+
+from bot.adapters.ssh.remote import SshRemote
+from bot.core.domain.host import Host
+from bot.core.domain.shell import ShellCommand, ShellResult
+from tests.rig import needs
+from tests.rig.host import base, build
+from tests.rig.sshd import Sshd
+
+#: a Python and what it needs, from the base of the systemd hosts; its recipe is part of its name
+IMAGE = "localhost/relaunch-python:1"
+_PARTS = (
+    "bin", "lib", "lib64", "sbin", "usr/bin", "usr/lib64", "usr/lib/python3", "usr/lib/python3.11",
+    "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "etc/passwd", "etc/group", "etc/ld.so.cache",
+)  # fmt: skip
+#: where a mixture of both cgroup versions is mounted, crun starts nothing: hide the one that holds no controllers
+_ONE_CGROUP_VERSION = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec "$@"'
+
+
+class ContainerHost:
+    """podman as root, reached by SSH, with a store of its own. The image is made once a machine."""
+
+    def __init__(self, folder: Path) -> None:
+        needs.program("podman")
+        build()
+        self.folder = folder
+        shared = base().parent / "images"
+        around = [needs.program("unshare"), "-m", "sh", "-c", _ONE_CGROUP_VERSION, "sh"]
+        self.sshd = Sshd(folder, name="boxes", around=around, variables=_settings(folder, shared))
+        self.remote: SshRemote = self.sshd.remote()
+        self._make_image(shared)
+        self._try()
+
+    @property
+    def name(self) -> str:
+        """Its name in the inventory."""
+        return self.sshd.name
+
+    def host(self, user: str = "root") -> Host:
+        """It as a host of the inventory."""
+        return self.sshd.host(user=user)
+
+    def run(self, script: str, *, check: bool = True) -> str:
+        """Run a script there."""
+        done = self.result(script)
+        if check and done.exit_status != 0:
+            raise RuntimeError(f"{script}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def result(self, script: str) -> ShellResult:
+        """Run a script there, and give how it ended."""
+        return self.remote.run(self.host(), ShellCommand(text=script, timeout_s=60.0))
+
+    def until(self, script: str, *, timeout_s: float = 20.0) -> str:
+        """Run a script until it succeeds."""
+        deadline = time.monotonic() + timeout_s
+        while (done := self.result(script)).exit_status != 0:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{script}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def close(self) -> None:
+        """End the containers and sshd."""
+        self.run("podman rm -fa -t 0 >/dev/null 2>&1; true")
+        self.sshd.close()
+
+    def _make_image(self, shared: Path) -> None:
+        shared.mkdir(parents=True, exist_ok=True)
+        parts = " ".join(part for part in _PARTS if (base() / part).exists())
+        self.run(
+            f"export CONTAINERS_STORAGE_CONF={self.folder}/shared.conf; exec 9>{shared}/../images.lock; flock 9; "
+            f"podman image exists {IMAGE} || tar -C {base()} -c {parts} | podman import -q - {IMAGE}"
+        )
+
+    def _try(self) -> None:
+        """Skip where no container can run at all, with podman's own words."""
+        done = self.result(f"podman run --rm --network=host {IMAGE} /usr/bin/python3 -c 'print(6*7)'")
+        if done.stdout.strip() != "42":
+            needs.missing(f"podman cannot run a container here: {(done.stderr or done.stdout).strip()[-300:]}")
+
+
+def _settings(folder: Path, shared: Path) -> dict[str, str]:
+    """Variables of podman: a store of our own, and no limits above this account's."""
+    limits = [f'"{name}=1024:1024"' for name in ("nofile", "nproc")]
+    (folder / "containers.conf").write_text(
+        f'[containers]\ndefault_ulimits = [{", ".join(limits)}]\n[engine]\ncgroup_manager = "cgroupfs"\n'
+        'events_logger = "file"\n'
+    )
+    store = '[storage]\ndriver = "overlay"\ngraphroot = "{}"\nrunroot = "{}"\n'
+    (folder / "shared.conf").write_text(store.format(shared, f"{folder}/run-shared"))
+    own = store.format(f"{folder}/store", f"{folder}/run")
+    (folder / "storage.conf").write_text(f'{own}[storage.options]\nadditionalimagestores = ["{shared}"]\n')
+    return {
+        "CONTAINERS_CONF": f"{folder}/containers.conf",
+        "CONTAINERS_STORAGE_CONF": f"{folder}/storage.conf",
+    }
