@@ -74,8 +74,10 @@ class Settings(BaseSettings):
     wait_hours: float = Field(default=24.0, gt=0, le=24 * 14, description="longest wait of a start for its GPUs")
     ready_timeout_minutes: float = Field(default=60.0, gt=0)
     time_zone: str = "UTC"
-    measure_concurrency: list[int] = Field(default_factory=lambda: [1, 8])
-    measure_output_tokens: int = Field(default=256, ge=16)
+    measure_concurrency: list[Annotated[int, Field(ge=1, le=1024)]] = Field(
+        default_factory=lambda: [1, 8], min_length=1, max_length=8
+    )
+    measure_output_tokens: int = Field(default=256, ge=16, le=8192)
     measure_level_s: float = Field(default=30.0, gt=0, description="longest time for one concurrency")
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=8080, ge=0, le=65535)
@@ -143,6 +145,9 @@ class Settings(BaseSettings):
 
 def load(**overrides: object) -> Settings:
     """Settings from everywhere. Raises SettingsError with every fault."""
+    file = Path("relaunch.toml")
+    if file.exists() and not file.is_file():
+        raise SettingsError(["relaunch.toml: is no file"])
     try:
         return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
     except ValidationError as error:

@@ -34,8 +34,6 @@ def _database(app: App) -> Iterator[str]:
         app.database.require_current()
     except RelaunchError as error:
         yield _line(error)
-    except Exception as error:  # noqa: BLE001 - drivers raise what they like; the person needs the line
-        yield f"the database cannot be reached: {str(error).splitlines()[0]} → check RELAUNCH_DATABASE_URL"
 
 
 def _slack(settings: Settings) -> Iterator[str]:

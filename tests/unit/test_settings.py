@@ -86,3 +86,16 @@ def test_the_file_is_read_and_the_environment_wins(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("RELAUNCH_APPROVAL_MINUTES", "7")
     settings = load()
     assert (settings.time_zone, settings.approval_minutes) == ("Europe/Berlin", 7)
+
+
+def test_a_folder_in_place_of_the_file_is_no_silent_default():
+    Path("relaunch.toml").mkdir()
+    with pytest.raises(SettingsError, match="is no file"):
+        load()
+
+
+@pytest.mark.parametrize("levels", ["[]", "[0]", "[-1]", "[1, 100000000]", '["a"]'])
+def test_a_concurrency_that_cannot_be_measured_is_a_fault(levels: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RELAUNCH_MEASURE_CONCURRENCY", levels)
+    with pytest.raises(SettingsError, match="measure_concurrency"):
+        load()

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import structlog
 from dbos import DBOS, DBOSConfig, SetEnqueueOptions, SetWorkflowID
 from sqlalchemy import create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
 
 import bot.errors
 from bot.adapters.durable.serializer import JsonSerializer
@@ -83,7 +84,15 @@ class DbosOperations:
         """Take the lock, create the tables, carry on what an earlier process left. Raises PermanentError when another
         process works on the same SQLite file."""
         # a thread of its own: the library refuses one that has an event loop, which a caller's may
-        self._submitter.submit(self._launch).result()
+        try:
+            self._submitter.submit(self._launch).result()
+        except SQLAlchemyError as error:
+            said = str(getattr(error, "orig", None) or error).split("\n")[0]
+            raise PermanentError(
+                f"the database of running operations cannot be used: {said}",
+                remedy="restore relaunch-durable.db from a backup; without it, what ran when the bot ended is not "
+                "carried on, and everything else still works",
+            ) from error
 
     def _launch(self) -> None:
         sqlite = self._url.startswith("sqlite")
@@ -93,7 +102,12 @@ class DbosOperations:
         else:
             self._takeover = Takeover(self._url, executor)
             self._takeover.lock()
-        DBOS(config=_config(self._url, executor))
+        config = _config(self._url, executor)
+        engine = config.get("system_database_engine")
+        if engine is not None:
+            # the library would print a traceback for a file that cannot be used
+            engine.connect().close()
+        DBOS(config=config)
         DBOS.launch()
         DBOS.register_queue(
             HOSTS_QUEUE, partition_concurrency=1, polling_interval_sec=_POLL_S, on_conflict="always_update"

@@ -9,11 +9,11 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.orm import Session, sessionmaker
 
-from bot.errors import PermanentError, TemporaryError
+from bot.adapters.store.faults import explained
+from bot.errors import PermanentError
 from bot.resources import directory
 
 
@@ -21,35 +21,38 @@ class Database:
     """One SQLAlchemy engine. SQLite: WAL, foreign keys on, writers wait up to 10 s and take the lock at once."""
 
     def __init__(self, url: str) -> None:
+        """Raises PermanentError for a URL or a folder that cannot be used."""
         self.url = url
-        self.engine = _engine(url)
+        with explained("at that address"):
+            self.engine = _engine(url)
+        self._place = str(self.engine.url.database or "") if url.startswith("sqlite") else f"at {self.engine.url.host}"
         self._sessions = sessionmaker(self.engine, expire_on_commit=False)
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """A session in one transaction. Raises TemporaryError when the database is locked or away."""
-        try:
-            with self._sessions.begin() as session:
-                yield session
-        except OperationalError as error:
-            raise TemporaryError(
-                f"the database did not answer: {error.orig}",
-                remedy="try again; if it stays so, see `relaunch check`",
-                retry_after_s=1.0,
-            ) from error
+        """A session in one transaction. Raises TemporaryError when the database is locked, full or away, PermanentError
+        when it is damaged or may not be written."""
+        with explained(self._place), self._sessions.begin() as session:
+            yield session
 
     def migrate(self) -> None:
-        """Bring the schema to the newest revision."""
-        with self.engine.begin() as connection:
+        """Bring the schema to the newest revision. Raises PermanentError, TemporaryError."""
+        with explained(self._place), self.engine.begin() as connection:
             config = alembic_config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
     def require_current(self) -> None:
-        """Refuse to work on an older or newer schema. Raises PermanentError."""
-        head = ScriptDirectory.from_config(alembic_config()).get_current_head()
-        with self.engine.connect() as connection:
+        """Refuse to work on an older or newer schema, or where nothing can be written. Raises PermanentError."""
+        script = ScriptDirectory.from_config(alembic_config())
+        head = script.get_current_head()
+        with explained(self._place), self.engine.connect() as connection:
             have = MigrationContext.configure(connection).get_current_revision()
+            if have is not None:
+                # gives an error for a revision that this version does not know
+                script.get_revision(have)
+            connection.execute(text("CREATE TABLE relaunch_may_write (one INTEGER)"))
+            connection.rollback()
         if have != head:
             raise PermanentError(
                 f"the database schema is at {have or 'nothing'}, this version needs {head}",
@@ -59,6 +62,16 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for data, unless it is there. Raises PermanentError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PermanentError(
+            f"the folder {folder} cannot be made: {error.strerror}", remedy="set RELAUNCH_DATA_DIR to another place"
+        ) from error
 
 
 def alembic_config() -> Config:
@@ -71,8 +84,7 @@ def alembic_config() -> Config:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(psycopg_url(url), pool_pre_ping=True, pool_size=10, max_overflow=20)
-    path = url.removeprefix("sqlite:///")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    make_folder(Path(url.removeprefix("sqlite:///")).parent)
     engine = create_engine(url, connect_args={"timeout": 10.0})
 
     @event.listens_for(engine, "connect")
