@@ -27,12 +27,18 @@ def run_script(shell: "Interpreter", call: Call, kind: str, path: str, text: str
 
 
 def run_shell_text(
-    shell: "Interpreter", call: Call, text: str, arguments: tuple[str, ...], *, fish: bool = False
+    shell: "Interpreter",
+    call: Call,
+    text: str,
+    arguments: tuple[str, ...],
+    *,
+    fish: bool = False,
+    name: str | None = None,
 ) -> None:
-    """Follow `sh -c TEXT` in a shell of its own."""
+    """Follow `sh -c TEXT NAME …` in a shell of its own; `name` is its `$0`."""
     scope = scope_of(shell, call)
     scope.positional = arguments
-    scope.script = shell.scope.script
+    scope.script = name or shell.scope.script
     count = len(shell.launches)
     inner = shell.child(scope, fish=fish)
     inner.run_text(clean(render(text)))

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from bot.core.discovery import program_options as options
 from bot.core.discovery.child_shell import run_script, run_shell_text
 from bot.core.discovery.container_programs import compose, docker
 from bot.core.discovery.hand_on import PASSING, wrapped, wrapper_length
@@ -86,16 +85,34 @@ def _program(shell: "Interpreter", call: Call, depth: int) -> Status:
     return program_status(call.argv)
 
 
+def _shell_options(argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """(letters of the options, what follows them): `-c` is an option like others, its text the first word behind."""
+    letters = ""
+    position = 1
+    while position < len(argv) and re.match(r"[-+].|-$", argv[position]):
+        word = argv[position]
+        position += 1
+        if word in ("-", "--"):
+            break
+        if word.startswith("--"):
+            letters += "c" if word == "--command" else ""
+            position += word in ("--rcfile", "--init-file", "--emulate")
+        else:
+            letters += word[1:]
+            position += word[-1] in "oO"
+    return letters, argv[position:]
+
+
 def _shell_program(shell: "Interpreter", call: Call, *, fish: bool) -> Status:
-    pairs, position = options.SHELL.read(call.argv)
-    text = dict(pairs).get("-c")
-    rest = call.argv[position:]
-    if text is None and any(re.fullmatch(r"-[a-zA-Z]*c[a-zA-Z]*", word) for word in call.argv[1:position]):
-        text, rest = (rest[0] if rest else ""), rest[1:]
-    if text is not None:
-        run_shell_text(shell, call, render(text) if fish else text, rest[1:], fish=fish)
+    letters, rest = _shell_options(call.argv)
+    if "c" in letters:
+        text = rest[0] if rest else ""
+        if fish:
+            run_shell_text(shell, call, render(text), rest[1:], fish=True)
+        else:
+            run_shell_text(shell, call, text, rest[2:], name=rest[1] if len(rest) > 1 else None)
         return LIKELY
-    if rest and "-s" not in dict(pairs):
+    if rest and "s" not in letters:
         script = shell.find_file(rest[0])
         if script is not None:
             run_script(shell, call, script.kind, script.path or render(rest[0]), script.text, rest[1:])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 _TOKEN = re.compile(
-    r"\s*(0[xX][0-9a-fA-F]+|\d+|[A-Za-z_]\w*(?:\[[^\]]*\])?|\*\*|<<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:(),])"
+    r"\s*(0[xX][0-9a-fA-F]+|\d+#\w+|\d+|[A-Za-z_]\w*(?:\[[^\]]*\])?|\*\*|<<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%<>=!~&|^?:(),])"
 )
 _LEVELS = (
     ("||",),
@@ -159,6 +159,9 @@ def _number(text: str) -> int:
     try:
         if text[:2] in ("0x", "0X"):
             return int(text, 16)
+        if "#" in text:
+            base, _, digits = text.partition("#")
+            return int(digits, int(base)) if 2 <= int(base) <= 36 else 0
         return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
     except ValueError as error:
         raise _UnknownValueError from error

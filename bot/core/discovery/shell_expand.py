@@ -8,11 +8,13 @@ from fnmatch import translate as glob_regex
 from bot.core.discovery.shell_arithmetic import evaluate
 from bot.core.discovery.shell_read import cut, separators
 from bot.core.discovery.shell_state import (
+    VALUE_LIMIT,
     Scope,
     Variable,
     basename,
     directory,
     has_unknown,
+    is_unset,
     join_path,
     known,
     unknown,
@@ -29,10 +31,15 @@ _RUNTIME = frozenset(
      "OSTYPE", "HOSTTYPE", "MACHTYPE", "$", "!", "_", "PATH", "TERM", "DISPLAY", "SSH_AUTH_SOCK")
 )  # fmt: skip
 _FIELDS_LIMIT = 2000
+_DEFAULTS = (":-", "-", ":=", "=", ":+", "+")
 
 
 class _Break:
     """Ends a field between the elements of a quoted list."""
+
+
+class _Nothing:
+    """A quoted list without elements: `"$@"` and `"${A[@]}"` alone give no word at all."""
 
 
 #: a piece of a word: (text, whether it is split into fields, whether it was quoted)
@@ -49,19 +56,28 @@ class Expander:
     def fields(self, words: Sequence[Word]) -> list[str]:
         """The words of a command."""
         out: list[str] = []
+        size = 0
         for word in words:
             for one in _braces(word):
-                out.extend(self._split(one))
-            if len(out) > _FIELDS_LIMIT:
-                break
+                fields = self._split(one)
+                size += sum(map(len, fields))
+                out.extend(fields)
+                if len(out) > _FIELDS_LIMIT or size > VALUE_LIMIT:
+                    return out[:_FIELDS_LIMIT]
         return out
 
     def text(self, word: Word | None) -> str:
         """A word as one text, as in assignments."""
         if word is None:
             return ""
-        pieces = self._pieces(self._tilde(word))
-        return "".join(" " if isinstance(piece, _Break) else piece[0] for piece in pieces)
+        out: list[str] = []
+        size = 0
+        for piece in self._pieces(self._tilde(word)):
+            out.append(" " if isinstance(piece, _Break) else "" if isinstance(piece, _Nothing) else piece[0])
+            size += len(out[-1])
+            if size > VALUE_LIMIT:
+                break
+        return "".join(out)[:VALUE_LIMIT]
 
     def arithmetic(self, expression: str) -> int | None:
         """Value of an arithmetic expression, or None."""
@@ -77,8 +93,8 @@ class Expander:
             if text is None:
                 return None
             quoted = part.quoted
-            out.append(re.sub(r"([*?\[])", r"[\1]", text) if quoted else re.sub(r"\\(.)", r"\1", text))
-        return glob_regex("".join(out))
+            out.append(re.sub(r"([*?\[(|)])", r"[\1]", text) if quoted else re.sub(r"\\(.)", r"\1", text))
+        return _extended_glob("".join(out))
 
     # fields
 
@@ -86,7 +102,15 @@ class Expander:
         fields: list[str] = []
         current: list[str] | None = None
         ifs = separators(self.scope)
+        size = 0
+        empty = False
         for piece in self._pieces(self._tilde(word)):
+            if isinstance(piece, _Nothing):
+                empty = True
+                continue
+            size += 1 if isinstance(piece, _Break) else len(piece[0])
+            if size > VALUE_LIMIT:
+                break
             if isinstance(piece, _Break):
                 if current is not None:
                     fields.append("".join(current))
@@ -106,14 +130,7 @@ class Expander:
                 current = None
         if current is not None:
             fields.append("".join(current))
-        if fields == [""] and self._is_empty_list(word):
-            return []
-        return fields
-
-    def _is_empty_list(self, word: Word) -> bool:
-        """`"$@"` and `"${A[@]}"` of nothing give no word at all."""
-        parameters = [part for part in word.parts if not (isinstance(part, Text) and part.text == "")]
-        return len(parameters) == 1 and isinstance(parameters[0], Parameter) and self._is_list(parameters[0])
+        return [] if empty and fields == [""] else fields
 
     @staticmethod
     def _is_list(part: Parameter) -> bool:
@@ -136,7 +153,7 @@ class Expander:
         variable = self.scope.variables.get("HOME")
         return variable.text if variable else self.scope.home
 
-    def _pieces(self, word: Word) -> Iterator[_Piece | _Break]:
+    def _pieces(self, word: Word) -> Iterator[_Piece | _Break | _Nothing]:
         for part in word.parts:
             if isinstance(part, Text):
                 yield part.text, False, part.quoted
@@ -148,23 +165,28 @@ class Expander:
             else:
                 yield from self._parameter(part)
 
-    def _substitution(self, part: Substitution) -> Iterator[_Piece | _Break]:
+    def _substitution(self, part: Substitution) -> Iterator[_Piece | _Break | _Nothing]:
         text = None if part.process else self._substitute(part)
         if text is None:
             yield unknown(part.source), False, True
         else:
             yield text.rstrip("\n"), not part.quoted, part.quoted
 
-    def _parameter(self, part: Parameter) -> Iterator[_Piece | _Break]:
+    def _parameter(self, part: Parameter) -> Iterator[_Piece | _Break | _Nothing]:
         values = self._values(part)
-        if part.operator in (":-", "-", ":=", "=", ":+", "+"):
+        if part.operator in _DEFAULTS:
             chosen = self._with_default(part, values)
             if chosen is not None:
                 for piece in self._pieces(chosen):
-                    yield piece if isinstance(piece, _Break) else (piece[0], not (part.quoted or piece[2]), piece[2])
+                    if isinstance(piece, _Break | _Nothing):
+                        yield piece
+                    else:
+                        yield piece[0], not (part.quoted or piece[2]), piece[2]
                 return
             if part.operator in (":+", "+"):
                 values = [""]
+        elif part.operator == "length" and values is None:
+            values = ["0"]
         elif part.operator and values is not None:
             values = self._modified(part, values)
         if values is None:
@@ -175,7 +197,9 @@ class Expander:
                 yield _Break() if self._is_list(part) else (separators(self.scope)[:1], False, True)
             elif number:
                 yield " ", True, False
-            yield value, not part.quoted, part.quoted and (bool(value) or not self._is_list(part) or len(values) > 1)
+            yield value, not part.quoted, part.quoted
+        if not values and part.quoted:
+            yield _Nothing()
 
     def _with_default(self, part: Parameter, values: list[str] | None) -> Word | None:
         """The argument of `:-` and the like where it counts, else None."""
@@ -196,7 +220,7 @@ class Expander:
             return self._indirect(part)
         name = part.name
         if name in ("@", "*"):
-            return list(scope.positional) if scope.positional or part.operator == "" else None
+            return list(scope.positional) if scope.positional or part.operator not in _DEFAULTS else None
         if name == "#":
             return [str(len(scope.positional))]
         if name == "?":
@@ -209,7 +233,7 @@ class Expander:
             return [scope.positional[int(name) - 1]] if int(name) <= len(scope.positional) else None
         variable = scope.variables.get(name) or self._made_up(name)
         if variable is None:
-            return [] if self._is_list(part) and part.operator == "" else None
+            return [] if self._is_list(part) and part.operator not in _DEFAULTS else None
         return self._indexed(part, variable)
 
     def _indexed(self, part: Parameter, variable: Variable) -> list[str] | None:
@@ -229,7 +253,7 @@ class Expander:
     def _indirect(self, part: Parameter) -> list[str] | None:
         variable = self.scope.variables.get(part.name)
         if variable is None:
-            return None
+            return [] if part.index is not None else None
         if part.index is not None:
             keys = variable.value if isinstance(variable.value, dict) else range(len(variable.values))
             return [str(key) for key in keys]
@@ -255,7 +279,16 @@ class Expander:
         if part.operator == "length":
             whole = self._is_list(part) or part.name in ("@", "*")
             return [str(len(values))] if whole else [str(len(known(values[0]) or "") if values else 0)]
-        return [self._modify(part, value) for value in values]
+        if part.operator == ":" and (self._is_list(part) or part.name == "*"):
+            return self._sliced(part, values)
+        changed: list[str] = []
+        size = 0
+        for value in values:
+            changed.append(self._modify(part, value))
+            size += len(changed[-1])
+            if size > VALUE_LIMIT:
+                break
+        return changed
 
     def _modify(self, part: Parameter, value: str) -> str:
         operator, argument = part.operator, part.argument or Word(())
@@ -263,6 +296,9 @@ class Expander:
             return value
         if has_unknown(value):
             return unknown(part.source)
+        if is_unset(value):
+            return value
+        value = known(value) or ""
         if operator in ("^", "^^", ",", ",,"):
             changed = value.upper() if operator[0] == "^" else value.lower()
             return changed if len(operator) == 2 else changed[:1] + value[1:]
@@ -272,16 +308,36 @@ class Expander:
             return self._trimmed(part, value, operator, argument)
         return self._replaced(part, value, operator, argument)
 
+    def _sliced(self, part: Parameter, values: list[str]) -> list[str]:
+        """`${A[@]:START:COUNT}`; the positional parameters count from 1, what stands at 0 is the script."""
+        bounds = self._bounds(part)
+        if bounds is None:
+            return [unknown(part.source)] if values else []
+        if part.name in ("@", "*"):
+            values = [self.scope.script or "bash", *values]
+        start, *rest = bounds
+        if start < 0 and -start > len(values):
+            return []
+        tail = values[start:]
+        return tail[: max(rest[0], 0)] if rest else tail
+
+    def _bounds(self, part: Parameter) -> list[int] | None:
+        text = known(self.text(part.argument or Word(())))
+        if text is None:
+            return None
+        bounds = [self.arithmetic(bound) if bound.strip() else 0 for bound in text.split(":", 1)]
+        return None if None in bounds else [bound or 0 for bound in bounds]
+
     def _slice(self, part: Parameter, value: str, argument: Word) -> str:
         text = known(self.text(argument))
         if text is None:
             return unknown(part.source)
         if re.fullmatch(r"[aAPhtre](:[aAPhtre])*", text):
             return self._zsh_modified(value, text.split(":"))
-        bounds = [self.arithmetic(bound) if bound.strip() else 0 for bound in text.split(":", 1)]
-        if any(bound is None for bound in bounds):
+        bounds = self._bounds(part)
+        if bounds is None:
             return unknown(part.source)
-        start, *rest = [bound or 0 for bound in bounds]
+        start, *rest = bounds
         tail = value[start:] if start >= 0 else value[max(len(value) + start, 0) :]
         if not rest:
             return tail
@@ -319,9 +375,9 @@ class Expander:
         old, new = _halves(argument)
         expression = self.pattern(old)
         replacement = self.text(new)
-        if expression is None or len(value) > 5000:
+        if expression is None or len(value) > 5000 or len(value) * len(replacement) > VALUE_LIMIT:
             return unknown(part.source)
-        core = re.sub(r"^\(\?s:(.*)\)\\[zZ]$", r"(?s:\1)", expression, flags=re.DOTALL)
+        core = _core(expression)
         if operator == "/#":
             core = r"\A" + core
         elif operator == "/%":
@@ -339,6 +395,21 @@ class Expander:
     def _assign(self, name: str, value: str) -> None:
         if re.fullmatch(r"[A-Za-z_]\w*", name):
             self.scope.assign(name, value, "")
+
+
+def _extended_glob(pattern: str) -> str:
+    """A glob as a regular expression, with @(a|b), ?(…), *(…) and +(…)."""
+    alternatives = re.search(r"([@?*+])\(([^()]*)\)", pattern)
+    if alternatives is None:
+        return glob_regex(pattern)
+    start, end = pattern[: alternatives.start()], pattern[alternatives.end() :]
+    inner = "|".join(_core(glob_regex(one)) for one in alternatives[2].split("|"))
+    many = "" if alternatives[1] == "@" else alternatives[1]
+    return rf"(?s:{_core(glob_regex(start))}(?:{inner}){many}{_core(_extended_glob(end))})\Z"
+
+
+def _core(expression: str) -> str:
+    return re.sub(r"^\(\?s:(.*)\)\\[zZ]$", r"(?s:\1)", expression, flags=re.DOTALL)
 
 
 def _halves(argument: Word) -> tuple[Word, Word]:

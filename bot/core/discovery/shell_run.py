@@ -286,6 +286,8 @@ class Interpreter:
         self._line = node.line
         node = self._unaliased(node)
         words = self.expander.fields(node.words)
+        # long values cost time as steps do
+        self._steps[0] -= sum(map(len, words)) // 200
         if not words:
             for assignment in node.assignments:
                 declare(self, assignment, exported=None)
@@ -406,6 +408,7 @@ class Interpreter:
 
     def write(self, text: str) -> None:
         """Output of a command that is certain."""
+        self._steps[0] -= len(text) // 200
         self.sink.parts.append(text)
 
     def write_unknown(self) -> None:
