@@ -1,6 +1,8 @@
 """`relaunch catalog …`: list, show, diff, import, export."""
 
+import sys
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,7 @@ from bot.cli.wiring import print_json, stored
 from bot.commands.catalog import row
 from bot.commands.show import describe
 from bot.core.catalog.files import catalog_from_yaml_data, catalog_to_yaml_data, dumps
+from bot.core.discovery.secrets import without_secrets
 from bot.core.domain.catalog import Catalog, LaunchConfig
 from bot.core.domain.host import Inventory
 from bot.core.domain.message import Payload
@@ -59,9 +62,12 @@ def show(name: str, as_json: Annotated[bool, typer.Option("--json", help="Print 
 
 
 @app.command()
-def diff(a: str, b: str) -> None:
+def diff(a: str, b: str, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """What differs between two configs, grouped by meaning."""
     with stored() as opened:
+        if as_json:
+            print_json(dict(diff_configs(opened.ready, a, b).context))
+            return
         _print(render(diff_configs(opened.ready, a, b), opened.templates))
 
 
@@ -76,7 +82,11 @@ def import_file(
     with stored() as opened:
         services = opened.ready
         _known_engines(catalog, services.engines)
+        catalog = _without_secrets(catalog)
         hosts, configs = services.hosts.inventory().hosts, services.catalog.catalog().configs
+        for config in catalog.configs.values():
+            if config.host is not None and config.host not in hosts | inventory.hosts:
+                print(f"note: {config.name} runs on {config.host}, which is no known host", file=sys.stderr)
         new_hosts = [host for name, host in inventory.hosts.items() if hosts.get(name) != host]
         new_configs = [
             config
@@ -96,6 +106,20 @@ def import_file(
             services.hosts.save(host)
         for config in new_configs:
             services.catalog.save(config)
+
+
+def _without_secrets(catalog: Catalog) -> Catalog:
+    configs = {}
+    for name, config in catalog.configs.items():
+        latest = without_secrets(config.latest, f"catalog file, config {name}")
+        if latest != config.latest:
+            print(
+                f"note: {name} holds a secret, which is not stored. Put it in a file on the host and write its place "
+                "instead: <secret: env file /path>",
+                file=sys.stderr,
+            )
+        configs[name] = replace(config, revisions=(*config.revisions[:-1], latest))
+    return replace(catalog, configs=configs)
 
 
 def _known_engines(catalog: Catalog, engines: Collection[str]) -> None:
@@ -122,7 +146,10 @@ def export_file(file: Annotated[Path | None, typer.Argument(help="Default: stand
     if file is None:
         print(text, end="")
     else:
-        file.write_text(text, encoding="utf-8")
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise BadInputError(f"{file} cannot be written: {error.strerror}", remedy="give another file") from error
 
 
 def _print(payload: Payload) -> None:

@@ -1,7 +1,8 @@
 """`relaunch hosts …`: list, add, remove, trust."""
 
 import sys
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -30,13 +31,16 @@ def list_hosts(
     if as_json:
         print_json([to_json(host) for host in hosts.values()])
         return
-    table = Table("host", "address", "GPUs", "tags", "answers")
+    if not hosts:
+        print("no host is known yet: relaunch hosts add NAME ADDRESS", file=sys.stderr)
+        return
+    table = Table("host", "address", "GPUs", "tags", *(["answers"] if ask else []))
     for name, host in hosts.items():
         error = seen.get(name)
-        answers = "" if not ask else error.message if isinstance(error, RelaunchError) else "yes"
+        answers = error.message if isinstance(error, RelaunchError) else "yes"
         where = f"{host.user + '@' if host.user else ''}{host.address}{f':{host.port}' if host.port else ''}"
         marks = [*host.tags, *(["protected"] if host.protected else [])]
-        table.add_row(name, where, host.gpus, ", ".join(marks), answers)
+        table.add_row(name, where, host.gpus, ", ".join(marks), *([answers] if ask else []))
     Console(soft_wrap=True).print(table)
 
 
@@ -46,29 +50,32 @@ def add(
     address: Annotated[str, typer.Argument(help="DNS name, IP address, or a Host of ~/.ssh/config.")],
     user: Annotated[str | None, typer.Option(help="Login.")] = None,
     port: Annotated[int | None, typer.Option(help="SSH port.", min=1, max=65535)] = None,
-    gpus: Annotated[str, typer.Option(help='As people write it: "2x NVIDIA RTX A6000 48GB".')] = "",
+    gpus: Annotated[str | None, typer.Option(help='As people write it: "2x NVIDIA RTX A6000 48GB".')] = None,
     tag: Annotated[list[str] | None, typer.Option(help="May be given several times.")] = None,
     via: Annotated[str | None, typer.Option(help="Jump host, as in ProxyJump.")] = None,
     identity: Annotated[str | None, typer.Option(help="Private key file.")] = None,
-    protected: Annotated[bool, typer.Option("--protected", help="Everything there needs an approval.")] = False,
+    protected: Annotated[
+        bool | None, typer.Option("--protected/--no-protected", help="Everything there needs an approval.")
+    ] = None,
 ) -> None:
-    """Add a host, or change it."""
-    host = Host(
-        name=name,
-        address=address,
-        user=user,
-        port=port,
-        gpus=gpus,
-        tags=tuple(tag or ()),
-        via=via,
-        identity_file=identity,
-        protected=protected,
-    )
-    if faults := host_faults(host):
-        raise BadInputError("; ".join(faults), remedy="relaunch hosts add NAME ADDRESS")
+    """Add a host, or change it: what is not said stays as it was."""
+    given = {
+        "user": user,
+        "port": port,
+        "gpus": gpus,
+        "tags": tuple(tag) if tag else None,
+        "via": via,
+        "identity_file": identity,
+        "protected": protected,
+    }
+    said: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with stored() as opened:
+        known = opened.ready.hosts.inventory().hosts.get(name)
+        host = replace(known or Host(name=name, address=address), address=address, **said)
+        if faults := host_faults(host):
+            raise BadInputError("; ".join(faults), remedy="relaunch hosts add NAME ADDRESS")
         opened.ready.hosts.save(host)
-    print(f"added {name}; next: relaunch hosts trust {name}", file=sys.stderr)
+    print(f"{'changed' if known else 'added'} {name}; next: relaunch hosts trust {name}", file=sys.stderr)
 
 
 @app.command()

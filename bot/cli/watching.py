@@ -41,7 +41,7 @@ def health(host: Annotated[str | None, typer.Argument(help="One host.")] = None,
 def history(
     host: Annotated[str | None, typer.Option(help="Only this host.")] = None,
     config: Annotated[str | None, typer.Option(help="Only this config.")] = None,
-    limit: Annotated[int, typer.Option(help="How many.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="How many.", min=1, max=10_000)] = 20,
     as_json: Json = False,
 ) -> None:
     """Launches, newest first."""

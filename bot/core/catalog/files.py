@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from bot.core.domain.catalog import Catalog, LaunchConfig, Measured, Revision, SecretRef, Word
+from bot.core.domain.container import Container
 from bot.core.domain.host import Host, Inventory, host_faults
 from bot.errors import BadInputError
 
@@ -23,12 +25,15 @@ _CONFIG_FIELDS = (
     "cwd",
     "user",
     "wrappers",
+    "container",
     "measured",
     "note",
     "archived",
 )
+_CONTAINER_FIELDS = ("image", "image_id", "tool", "options", "lead", "image_entrypoint")
 _MEASURED_FIELDS = ("decode_tok_s", "accept_length", "ttft_ms")
-_SECRET = "<secret>"
+#: a secret stays where it lives: "<secret: env file /etc/llm/hf.env>"; without its place nothing can be started
+_SECRET = re.compile(r"<secret(?:: (?P<source>[^<>]+))?>")
 _LONGEST_NAME = 100
 
 
@@ -105,11 +110,12 @@ def _config(fields: "_Fields", where: str, faults: list[str]) -> LaunchConfig | 
     revision = Revision(
         engine=fields.text("engine") or "",
         model=fields.text("model") or "",
-        argv=tuple(_word(w, name) for w in argv),
+        argv=tuple(word for one in argv for word in _words(one, name)),
         env=tuple((key, _word(value, name)) for key, value in fields.pairs("env").items()),
         cwd=fields.text("cwd"),
         user=fields.text("user"),
         wrappers=fields.texts("wrappers"),
+        container=fields.container("container"),
         source="catalog file",
         note=fields.text("note") or "",
     )
@@ -124,8 +130,21 @@ def _config(fields: "_Fields", where: str, faults: list[str]) -> LaunchConfig | 
     )
 
 
+def _words(text: str, config: str) -> tuple[Word, ...]:
+    """A word of the command. A reference is a word of its own, also behind "--flag="."""
+    flag, equals, value = text.partition("=")
+    if flag.startswith("-") and equals and _SECRET.fullmatch(value):
+        return flag, _word(value, config)
+    return (_word(text, config),)
+
+
 def _word(text: str, config: str) -> Word:
-    return SecretRef(source=f"catalog file, config {config}") if text == _SECRET else text
+    match = _SECRET.fullmatch(text)
+    return SecretRef(source=match["source"] or _unplaced(config)) if match else text
+
+
+def _unplaced(config: str) -> str:
+    return f"catalog file, config {config}"
 
 
 class _Fields:
@@ -198,6 +217,26 @@ class _Fields:
         speed, accept_length, ttft_ms = (numbers.number(name) for name in _MEASURED_FIELDS)
         return Measured(decode_tok_s=speed, accept_length=accept_length, ttft_ms=ttft_ms)
 
+    def container(self, key: str) -> Container | None:
+        """How it runs in a container."""
+        value = self._data.get(key)
+        if value is None:
+            return None
+        given = _Fields(value, f"{self._where}: {key}", _CONTAINER_FIELDS, self._faults)
+        image = given.text("image")
+        if not image:
+            self._faults.append(f"{self._where}: {key}: no image")
+            return None
+        return Container(
+            image=image,
+            image_id=given.text("image_id"),
+            tool=given.text("tool") or "docker",
+            options=given.texts("options"),
+            lead=given.texts("lead"),
+            image_entrypoint=isinstance(value, Mapping)
+            and (value.get("image_entrypoint") is None or given.flag("image_entrypoint")),
+        )
+
     def number(self, key: str) -> float | None:
         """A finite number."""
         value = self._data.get(key)
@@ -210,7 +249,7 @@ class _Fields:
 
 
 def catalog_to_yaml_data(catalog: Catalog, inventory: Inventory) -> dict[str, Any]:
-    """The inverse: plain data for a YAML writer. One revision per config (the latest); secrets as "<secret>"."""
+    """The inverse: plain data for a YAML writer. One revision per config (the latest); secrets as "<secret: PLACE>"."""
     return {
         "hosts": {name: _host_data(host) for name, host in inventory.hosts.items()},
         "configs": [_config_data(config) for config in catalog.configs.values()],
@@ -243,16 +282,35 @@ def _config_data(config: LaunchConfig) -> dict[str, Any]:
     optional = {
         "host": config.host,
         "aliases": list(config.aliases),
-        "env": {k: str(v) for k, v in revision.env},
+        "env": {k: _written(v, config.name) for k, v in revision.env},
         "cwd": revision.cwd,
         "user": revision.user,
         "wrappers": list(revision.wrappers),
+        "container": _container_data(revision.container) if revision.container else None,
         "measured": {k: v for k, v in numbers.items() if v is not None},
         "note": revision.note,
         "archived": config.archived,
     }
     fields |= {k: v for k, v in optional.items() if v}
-    return fields | {"tags": list(config.tags), "command": shlex.join(str(w) for w in revision.argv)}
+    return fields | {"tags": list(config.tags), "command": shlex.join(_written(w, config.name) for w in revision.argv)}
+
+
+def _container_data(container: Container) -> dict[str, Any]:
+    fields = {
+        "image": container.image,
+        "image_id": container.image_id,
+        "tool": container.tool,
+        "options": list(container.options),
+        "lead": list(container.lead),
+    }
+    own = {} if container.image_entrypoint else {"image_entrypoint": False}
+    return {k: v for k, v in fields.items() if v} | own
+
+
+def _written(word: Word, config: str) -> str:
+    if isinstance(word, str):
+        return word
+    return "<secret>" if word.source == _unplaced(config) else f"<secret: {word.source}>"
 
 
 def dumps(data: Mapping[str, Any]) -> str:

@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable
+from dataclasses import replace
 
-from bot.core.domain.catalog import SecretRef, Word
+from bot.core.domain.catalog import Revision, SecretRef, Word
 
 MARK = "<secret>"
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -106,13 +106,22 @@ class Masker:
         return f"{match[1]}{match[2]}{MARK}"
 
 
-def mask_words(words: Iterable[Word], masker: Masker) -> tuple[Word, ...]:
-    """Words with secrets inside them masked; a word that is one becomes a reference."""
-    return tuple(
-        word
-        if isinstance(word, SecretRef)
-        else SecretRef("command line")
-        if masker.is_known(word)
-        else masker.text(word)
-        for word in words
-    )
+def without_secrets(revision: Revision, source: str) -> Revision:
+    """The revision with each secret that stands in its command or environment as a reference to `source`."""
+    env = tuple((name, _reference(name, value, source)) for name, value in revision.env)
+    words: list[Word] = []
+    for word in revision.argv:
+        flag, equals, value = word.partition("=") if isinstance(word, str) and word.startswith("-") else ("", "", "")
+        if equals and _reference(flag, value, source) != value:
+            # a reference is a word of its own; every engine reads "--flag value" as "--flag=value"
+            words += [flag, SecretRef(source)]
+            continue
+        before = str(words[-1]) if words else ""
+        words.append(_reference(before if before.startswith("--") else "", word, source))
+    return replace(revision, argv=tuple(words), env=env)
+
+
+def _reference(name: str, value: Word, source: str) -> Word:
+    if isinstance(value, SecretRef) or not value or value.startswith(("-", "$")):
+        return value
+    return SecretRef(source) if is_secret_name(name) or _SHAPES.search(value) or _USERINFO.search(value) else value

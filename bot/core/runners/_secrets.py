@@ -61,5 +61,5 @@ def _secret(name: str, reference: SecretRef, shown: str) -> Secret:
         return Secret(name, kind, quoted, quote(variable), quote(reference.source))
     raise BadInputError(
         f"the secret for {shown} lives in {reference.source!r}, which cannot be read at a start",
-        remedy='keep it in a file on the host and write "env file /path" in the launch config',
+        remedy="keep it in a file on the host and write <secret: env file /path> in its place in the catalog file",
     )

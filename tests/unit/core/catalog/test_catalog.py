@@ -97,12 +97,16 @@ def test_the_catalog_file_goes_round_unchanged() -> None:
     assert catalog_from_yaml_data(catalog_to_yaml_data(catalog, inventory)) == (catalog, inventory)
 
 
-def test_secrets_leave_as_a_mark_and_come_back_as_a_reference() -> None:
-    secret = _revision("vllm", "serve", "m", engine="vllm", env=(("HF_TOKEN", SecretRef(source="unit x")),))
+def test_secrets_leave_as_the_place_where_they_live_and_come_back() -> None:
+    places = SecretRef(source="env file /etc/llm/hf.env"), SecretRef(source="catalog file, config c")
+    secret = _revision(
+        "vllm", "serve", "m", "--api-key", places[0], engine="vllm", env=(("A", places[0]), ("HF_TOKEN", places[1]))
+    )
     catalog = Catalog(configs={"c": LaunchConfig(name="c", revisions=(secret,))})
     data = catalog_to_yaml_data(catalog, fleet()[1])
-    assert data["configs"][0]["env"] == {"HF_TOKEN": "<secret>"}
-    assert isinstance(catalog_from_yaml_data(data)[0].configs["c"].latest.env[0][1], SecretRef)
+    assert data["configs"][0]["env"] == {"A": "<secret: env file /etc/llm/hf.env>", "HF_TOKEN": "<secret>"}
+    again = catalog_from_yaml_data(data)[0].configs["c"].latest
+    assert (again.argv, again.env) == (secret.argv, secret.env)
 
 
 def test_every_fault_of_a_catalog_file_is_named() -> None:
