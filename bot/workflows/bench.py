@@ -16,6 +16,7 @@ from bot.errors import RefusedError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
 from bot.workflows import pictures
+from bot.workflows.command_line import pythons_of
 from bot.workflows.conversation import telling
 from bot.workflows.measure import MeasurementCancelledError
 from bot.workflows.ports import Run
@@ -126,7 +127,7 @@ def _measure(services: Services, arguments: Mapping[str, Any], card: Posted) -> 
         local=services.local_python,
         cancelled=lambda: services.operations.state(operation) is OperationState.CANCELLED,
         facts=known_facts(services, launch.id),
-        pythons=plan.argv[:1] if "python" in str(plan.argv[0]) else (),  # type: ignore[arg-type]  # argv[0] is a path
+        pythons=pythons_of(plan),
     )
     services.launches.add_measurement(launch.id, measurement)
     result: Json = to_json(measurement)

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Sequence
 
 from bot.core.domain.host import Host
+from bot.core.domain.plan import Plan
 from bot.core.domain.shell import ShellCommand
 from bot.workflows.services import Services
 
@@ -27,3 +28,23 @@ def same_command(running: Sequence[str], wanted: Sequence[str]) -> bool:
     if not program or not any(word.rsplit("/", 1)[-1] == name for word in program):
         return False
     return all(have == want or want == "<secret>" for have, want in zip(tail, wanted[1:], strict=True))
+
+
+def runs_as_planned(running: Sequence[str], plan: Plan) -> bool:
+    """Whether a process runs a plan's command. The entrypoint of a container's image may stand in front."""
+    wanted = [str(word) for word in plan.argv]
+    if same_command(running, wanted):
+        return True
+    tail = running[-len(wanted) :]
+    return (
+        plan.container is not None
+        and plan.container.image_entrypoint
+        and len(tail) == len(wanted)
+        and all(have == want or want == "<secret>" for have, want in zip(tail, wanted, strict=True))
+    )
+
+
+def pythons_of(plan: Plan) -> tuple[str, ...]:
+    """The host's Python that a plan runs; none where it runs inside a container."""
+    program = str(plan.argv[0]) if plan.argv else ""
+    return (program,) if "python" in program and plan.container is None else ()

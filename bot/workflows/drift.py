@@ -15,7 +15,7 @@ from bot.core.domain.reading import Known, Reading, Unknown
 from bot.core.facts import Fact, HostFacts, driver, engine_version, gpus, model_files
 from bot.core.planning import probe_target
 from bot.errors import RelaunchError
-from bot.workflows.command_line import command_of, same_command
+from bot.workflows.command_line import command_of, runs_as_planned
 from bot.workflows.look import look
 from bot.workflows.services import Services
 
@@ -73,7 +73,9 @@ def running_drift(services: Services, launch: LaunchRecord, host: Host) -> tuple
     plan, proven = services.launches.plan(launch.id), services.launches.facts(launch.id)
     if plan is None or plan.engine not in services.engines:
         return ()
-    revision = Revision(engine=plan.engine, model=plan.model, argv=plan.argv, env=plan.env, cwd=plan.cwd)
+    revision = Revision(
+        engine=plan.engine, model=plan.model, argv=plan.argv, env=plan.env, cwd=plan.cwd, container=plan.container
+    )
     target = probe_target(services.engines[plan.engine], revision)
     try:
         facts = look(services, host, target, only=_FACTS)
@@ -130,7 +132,7 @@ def _running(services: Services, launch: LaunchRecord, plan: Plan, host: Host) -
     if pid is None:
         return None
     words = command_of(services, host, pid)
-    if words is None or same_command(words, [str(word) for word in plan.argv]):
+    if words is None or runs_as_planned(words, plan):
         return None
     engine = services.engines[plan.engine]
     if not engine.recognises(words):

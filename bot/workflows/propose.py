@@ -122,7 +122,7 @@ def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conver
 def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan | Refusal:
     """Look at the host and plan. Raises BadInputError for an override that the engine does not have."""
     if wanted.verb == "stop":
-        facts = look(services, host, only=("units", "ports", "system", "gpu_processes"))
+        facts = look(services, host, only=("units", "containers", "ports", "system", "gpu_processes"))
         target = choose_target(running_on(services, host, facts), wanted, _found_units(services, wanted))
         return target if isinstance(target, Refusal) else plan_stop(host, target, facts, reasons=wanted.reasons)
     config, revision = wanted_revision(services, wanted, actor)
@@ -179,12 +179,13 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
 
 
 def _found_units(services: Services, wanted: Wanted) -> frozenset[str]:
-    """Units of others, without ".service", that the wanted config was found in."""
+    """Units of others, without ".service", and containers that the wanted config was found in."""
     config = services.catalog.catalog().configs.get(wanted.target_config or "")
     if config is None:
         return frozenset()
     places = [place for one in config.revisions for place in (one.source, *one.provenance.values())]
-    return frozenset(match[1] for place in places for match in _UNIT_FILE.finditer(place))
+    boxes = [one.provenance.get("container", "").removeprefix("container ") for one in config.revisions]
+    return frozenset([*(match[1] for place in places for match in _UNIT_FILE.finditer(place)), *filter(None, boxes)])
 
 
 def choose_target(
@@ -198,7 +199,9 @@ def choose_target(
         )
     name = wanted.target_config
     named = [one for one in running if name and one.launch is not None and one.launch.config == name]
-    named = named or [one for one in running if one.launch is None and _unit_name(one) in found_units]
+    found = [one for one in running if one.launch is None and _unit_name(one) in found_units]
+    # a unit that runs a container keeps it up: the unit is what to stop
+    named = named or [one for one in found if one.container is None] or found
     fitting = named or list(running)
     if len(fitting) == 1 and (named or not name or fitting[0].launch is None or wanted.verb != "stop"):
         return fitting[0]

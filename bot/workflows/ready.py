@@ -9,12 +9,13 @@ from bot.core.domain.message import Json, Message
 from bot.core.domain.reading import Known
 from bot.core.domain.records import to_json
 from bot.core.facts import HostFacts, ports
+from bot.core.facts._processes import Process, is_forwarder
 from bot.core.measuring.script import Progress
 from bot.core.planning import probe_target
 from bot.errors import RelaunchError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
-from bot.workflows.command_line import command_of, same_command
+from bot.workflows.command_line import command_of, pythons_of, runs_as_planned
 from bot.workflows.drift import kept_facts
 from bot.workflows.job import Job
 from bot.workflows.look import look
@@ -65,8 +66,7 @@ def _prove_process(job: Job, pid: int | None, proof: list[str], doubts: list[str
     if running is None:
         doubts.append(f"the command line of process {pid} could not be read")
         return
-    wanted = [str(word) for word in job.plan.argv]
-    if same_command(running, wanted):
+    if runs_as_planned(running, job.plan):
         proof.append(f"process {pid} runs exactly the planned command")
     else:
         doubts.append(f"process {pid} runs another command line than planned: {shlex.join(running)[:300]}")
@@ -79,17 +79,21 @@ def _prove_port(job: Job, facts: HostFacts, pid: int | None, proof: list[str], d
         return
     owners = [one.process for one in reading.value if one.port == job.plan.port]
     seen = [owner for owner in owners if owner is not None]
-    mine = [
-        owner
-        for owner in seen
-        if owner.pid == pid or owner.parent_pid == pid or (owner.unit or "").removesuffix(".service") == job.unit
-    ]
+    mine = [owner for owner in seen if owner.pid == pid or owner.parent_pid == pid or _is_of(job, owner)]
     if mine:
         proof.append(f"process {mine[0].pid} of it owns port {job.plan.port}")
     elif seen:
         doubts.append(f"port {job.plan.port} is owned by process {seen[0].pid}, which is not seen to be of this launch")
     else:
         doubts.append(f"the owner of port {job.plan.port} is not visible")
+
+
+def _is_of(job: Job, owner: Process) -> bool:
+    container = job.plan.container
+    if container is not None:
+        # inside, a worker of the main process may own it; outside, what holds the published port
+        return owner.container is not None if container.host_network else is_forwarder(owner)
+    return (owner.unit or "").removesuffix(".service") == job.unit
 
 
 def _prove_token(job: Job, proof: list[str], doubts: list[str]) -> None:
@@ -144,7 +148,7 @@ def measure(job: Job) -> Json:
             script=(directory("templates") / "scripts" / "load.py").read_bytes(),
             local=services.local_python,
             facts=known_facts(services, job.operation),
-            pythons=plan.argv[:1] if "python" in str(plan.argv[0]) else (),  # type: ignore[arg-type]  # argv[0] is a path
+            pythons=pythons_of(plan),
         )
     except RelaunchError as error:
         services.launches.set_facts(job.operation, {"_not_measured": error.message[:500]})

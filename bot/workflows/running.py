@@ -1,13 +1,14 @@
 """What runs on a host: launches of ours by their units, and servers that somebody else started."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.host import Host
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.reading import Known
-from bot.core.facts import HostFacts, ports, units
+from bot.core.facts import HostFacts, containers, ports, units
+from bot.core.facts.containers import Box
 from bot.core.facts.ports import Listener
 from bot.core.facts.units import Unit
 from bot.core.planning import Running
@@ -22,9 +23,18 @@ def running_on(services: Services, host: Host, facts: HostFacts) -> tuple[Runnin
     seen = {u.name.removesuffix(".service"): u for u in listed.value} if isinstance(listed, Known) else None
     listening = facts.reading(ports.FACT)
     listeners = listening.value if isinstance(listening, Known) else ()
-    mine = [_ours(services, launch, seen, listeners) for launch in services.launches.running(host.name)]
+    known = facts.reading(containers.FACT)
+    boxes = known.value.boxes if isinstance(known, Known) else None
+    mine = [
+        _our_box(services, launch, boxes)
+        if _in_container(services, launch)
+        else _ours(services, launch, seen, listeners)
+        for launch in services.launches.running(host.name)
+    ]
     ours = [one for one in mine if one is not None]
-    foreign = _foreign_units(seen or {}, listeners, ours) + _foreign_processes(services, listeners)
+    foreign = _foreign_units(seen or {}, listeners, ours)
+    foreign += _foreign_boxes(services, boxes or (), listeners, {one.unit for one in (*ours, *foreign)})
+    foreign += _foreign_processes(services, listeners, {box.short_id for box in boxes or ()})
     taken = {one.port for one in ours if one.port is not None}
     return (*ours, *_distinct([one for one in foreign if one.port not in taken]))
 
@@ -47,6 +57,47 @@ def _ours(
     return Running(unit=unit, pid=pid, port=port, launch=launch, managed=by_manager)
 
 
+def _in_container(services: Services, launch: LaunchRecord) -> bool:
+    plan = services.launches.plan(launch.id)
+    return plan is not None and plan.container is not None
+
+
+def _our_box(services: Services, launch: LaunchRecord, boxes: Sequence[Box] | None) -> Running | None:
+    unit, plan = services.launches.unit(launch.id), services.launches.plan(launch.id)
+    box = next((one for one in boxes or () if one.name == unit), None)
+    if boxes is not None and (box is None or not box.running):
+        if launch.state == LaunchState.READY:
+            why = f"its container is {box.state}" if box else "its container is gone"
+            services.launches.set_state(launch.id, LaunchState.LOST, at=services.clock.now(), detail=why)
+        return None
+    port = plan.port if plan else None
+    if box is None:
+        return Running(unit=unit, port=port, launch=launch, managed=False)
+    return Running(unit=unit, pid=box.pid, port=port, launch=launch, managed=False, container=box.short_id)
+
+
+def _foreign_boxes(
+    services: Services, boxes: Sequence[Box], listeners: Sequence[Listener], known: Set[str | None]
+) -> list[Running]:
+    """Containers whose main process, or a process of theirs that listens, is an engine's. `known`: what is listed
+    already; a container in a unit is the unit's."""
+    found = []
+    for box in boxes:
+        own = [one for one in listeners if one.process and box.pid and one.process.container == box.short_id]
+        processes = [box.process, *(one.process for one in own)]
+        commands = [one.command.split() for one in processes if one and one.command]
+        units_of = {(one.unit or "").removesuffix(".service") for one in processes if one}
+        if not box.running or known & {box.name, *units_of} or not _any_engine(services, commands):
+            continue
+        port = next(iter([*box.ports, *(one.port for one in own)]), None)
+        found.append(Running(unit=box.name, pid=box.pid, port=port, managed=False, container=box.short_id))
+    return found
+
+
+def _any_engine(services: Services, commands: Iterable[Sequence[str]]) -> bool:
+    return any(engine.recognises(command) for command in commands for engine in services.engines.values())
+
+
 def _foreign_units(seen: dict[str, Unit], listeners: Sequence[Listener], ours: Sequence[Running]) -> list[Running]:
     known = {one.unit for one in ours}
     return [
@@ -61,14 +112,14 @@ def _port_of_unit(name: str, listeners: Sequence[Listener]) -> int | None:
     return owned[0] if owned else None
 
 
-def _foreign_processes(services: Services, listeners: Sequence[Listener]) -> list[Running]:
-    """Listening processes whose own command line is an engine's, outside of any unit that was listed."""
+def _foreign_processes(services: Services, listeners: Sequence[Listener], boxes: Set[str]) -> list[Running]:
+    """Listening processes whose own command line is an engine's, outside of any unit or container that was listed."""
     found = []
     for one in listeners:
         process = one.process
-        if process is None or not process.command or process.unit:
+        if process is None or not process.command or process.unit or process.container in boxes:
             continue
-        if any(engine.recognises(process.command.split()) for engine in services.engines.values()):
+        if _any_engine(services, [process.command.split()]):
             found.append(Running(unit=None, pid=process.pid, port=one.port))
     return found
 

@@ -25,7 +25,7 @@ def stop(job: Job, step: Step) -> Json:
     again = launch is not None and launch.state in (LaunchState.STOPPING, LaunchState.STOPPED)
     alive = launch is not None and launch.state in _ALIVE
     plan = services.launches.plan(launch.id) if launch else None
-    name = plan.runner if plan else (job.plan.runner if step.unit else "process")
+    name = step.runner or (plan.runner if plan else (job.plan.runner if step.unit else "process"))
     port = plan.port if plan else job.plan.port
     began = services.clock.monotonic_s()
     if launch is not None and alive:

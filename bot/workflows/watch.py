@@ -14,6 +14,7 @@ from bot.core.domain.reading import Known
 from bot.core.domain.runner import RunState
 from bot.core.engines import LogPosition, follow
 from bot.core.facts import ports
+from bot.core.facts._processes import is_forwarder
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError, TemporaryError
 from bot.workflows.job import Job
@@ -197,6 +198,9 @@ def _answered_by_another(job: Job, port: int) -> str | None:
     if not listeners:
         return f"something answers on port {port}, but no process of this host listens there"
     owners = [one.process for one in listeners if one.process is not None]
+    if job.plan.container is not None:
+        # a published port is held by docker's own processes, and a unit around it is not the launch's
+        owners = [owner for owner in owners if owner.container is None and not is_forwarder(owner)]
     if not owners or any(owner.unit is None or _is_unit(owner.unit, job.unit) for owner in owners):
         return None
     return f"port {port} is answered by {owners[0].unit} (pid {owners[0].pid}), not by this launch"

@@ -3,19 +3,44 @@
 from collections.abc import Iterator, Mapping
 
 from bot.core.domain.catalog import Revision, Word
+from bot.core.domain.container import Container
 from bot.core.domain.engine import CommandLine, Engine
 from bot.core.domain.plan import DiffLine
 
 Value = str | bool | list[str]
-_ORDER = ("model", "speculative", "parallelism", "memory", "kernels", "serving", "environment", "other")
+_ORDER = ("model", "speculative", "parallelism", "memory", "kernels", "serving", "environment", "container", "other")
 
 
 def diff(old: Revision, new: Revision, engines: Mapping[str, Engine]) -> tuple[DiffLine, ...]:
     """What `new` changes, grouped in reading order. Different engines are compared by neutral settings first."""
     lines = [*_identity(old, new), *_flags(old, new, engines), *_environment(old, new), *_surroundings(old, new)]
+    lines += container_diff(old.container, new.container)
     return tuple(
         sorted(lines, key=lambda line: (_ORDER.index(line.group) if line.group in _ORDER else len(_ORDER), line.name))
     )
+
+
+def container_diff(old: Container | None, new: Container | None) -> tuple[DiffLine, ...]:
+    """What a container is given, option by option."""
+    if old == new:
+        return ()
+    one, two = _outside(old), _outside(new)
+    return tuple(
+        line for name in sorted({*one, *two}) for line in _line("container", name, one.get(name), two.get(name))
+    )
+
+
+def _outside(container: Container | None) -> dict[str, str]:
+    if container is None:
+        return {}
+    found = {"image": container.image, "container tool": container.tool}
+    found |= {"image id": container.image_id[:19]} if container.image_id else {}
+    for word in container.options:
+        name, _, value = word.removeprefix("--").partition("=")
+        found[name] = f"{found[name]} {value}" if name in found else value or "on"
+    lead = " ".join(container.lead)
+    found |= {"entrypoint": lead or ("the image's own" if container.image_entrypoint else "none")}
+    return found
 
 
 def _line(group: str, name: str, old: str | None, new: str | None) -> Iterator[DiffLine]:

@@ -72,6 +72,19 @@ class Container:
         named = [value.partition("/gpu=")[2] for value in self.values("device") if "/gpu=" in value]
         return ",".join(named) if named and "all" not in named else None
 
+    def with_gpus(self, devices: str) -> "Container":
+        """The same with exactly these GPUs: indices joined by commas."""
+        kept = [
+            word
+            for word in self.options
+            if word.partition("=")[0] != "--gpus" and not (word.startswith("--device=") and "/gpu=" in word)
+        ]
+        if self.tool == "podman":
+            given = [f"--device=nvidia.com/gpu={one}" for one in devices.split(",")]
+        else:
+            given = [f'--gpus="device={devices}"']
+        return replace(self, options=(*given, *kept))
+
     def on_host(self, path: str) -> str | None:
         """Where a path inside lies on the host; None where no volume has it."""
         for source, target in sorted(self._mounts(), key=lambda one: -len(one[1])):

@@ -31,6 +31,8 @@ class ProbeTarget:
     model_cache: str | None = None
     #: further folders whose file systems matter
     folders: tuple[str, ...] = ()
+    #: image of a container launch
+    image: str | None = None
     #: words in a unit's command that make it an engine's unit
     unit_words: tuple[str, ...] = ()
 

@@ -43,6 +43,15 @@ class Process:
     container: str | None = None
 
 
+#: processes of docker and podman that hold a container's published port
+_FORWARDERS = frozenset(("docker-proxy", "conmon", "rootlessport", "slirp4netns", "pasta", "pasta.avx2"))
+
+
+def is_forwarder(process: Process) -> bool:
+    """Whether a process only holds a port for a container."""
+    return (process.command or "").split(" ", 1)[0].rsplit("/", 1)[-1] in _FORWARDERS
+
+
 def parse_processes(text: str) -> dict[int, Process]:
     """Paragraphs of `describe`, by pid."""
     found = {}

@@ -2,7 +2,7 @@
 
 from bot.core.domain.plan import Plan
 from bot.core.domain.reading import Known, Unknown
-from bot.core.facts import gpu_processes, ports
+from bot.core.facts import containers, gpu_processes, ports
 from bot.core.planning.situation import Situation
 
 
@@ -17,6 +17,11 @@ def relied_on(situation: Situation) -> tuple[tuple[str, str], ...]:
     else:
         pairs.append(("processes on the GPUs", "not known"))
     pairs.append(("engine version", situation.engine_version() or "not known"))
+    container = situation.revision.container
+    if container is not None:
+        seen = situation.facts.reading(containers.FACT)
+        images = seen.value.images if isinstance(seen, Known) else {}
+        pairs.append((f"image {container.image}", images.get(container.tool, "not known")))
     pairs += [(f"to stop: {one.unit or 'process'}", str(one.pid or "not known")) for one in situation.replaces]
     return tuple(pairs)
 

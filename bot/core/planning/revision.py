@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from bot.core.catalog.diff import container_diff
 from bot.core.domain.catalog import Revision, SecretRef, Word
+from bot.core.domain.container import Container
 from bot.core.domain.engine import Engine
 from bot.core.domain.plan import DiffLine
 from bot.core.facts import ProbeTarget
@@ -25,16 +27,18 @@ def derived_revision(
     """The revision with overrides, and with flags that have no neutral name; the same object where nothing changes.
 
     Raises BadInputError for an override that the engine has no setting for."""
-    argv = engine.apply(revision.argv, overrides)
+    container, rest = _container_with(engine, revision, overrides)
+    argv = engine.apply(revision.argv, rest)
     if flags:
         argv = engine.set_flags(argv, flags)
-    env = _merged(revision.env, engine.environment(overrides))
-    if argv == revision.argv and env == revision.env:
+    env = _merged(revision.env, engine.environment(rest))
+    if argv == revision.argv and env == revision.env and container == revision.container:
         return revision
     return replace(
         revision,
         argv=argv,
         env=env,
+        container=container,
         parent=revision.id,
         source=source,
         author=author,
@@ -43,10 +47,37 @@ def derived_revision(
     )
 
 
+def _container_with(
+    engine: Engine, revision: Revision, overrides: Mapping[str, Any]
+) -> tuple[Container | None, Mapping[str, Any]]:
+    """The container with what is set on its outside (a published port, the GPUs that it is given), and the other
+    overrides."""
+    container, rest = revision.container, dict(overrides)
+    if container is None:
+        return None, rest
+    line = engine.parse(revision.argv)
+    inside = line.port if line.port is not None else engine.default_port
+    if isinstance(rest.get("port"), int) and not container.host_network and container.host_port(inside) is not None:
+        container = container.with_host_port(inside, rest.pop("port"))
+    devices = engine.environment({"gpus": rest["gpus"]}).get("CUDA_VISIBLE_DEVICES") if rest.get("gpus") else None
+    if devices and container.gpu_devices is not None:
+        container = container.with_gpus(devices)
+        del rest["gpus"]
+    return container, rest
+
+
 def probe_target(engine: Engine, revision: Revision, *, with_help: bool = False) -> ProbeTarget:
     """What the facts of a start are about. `with_help` asks the engine for its flags, which may take a minute."""
     line = engine.parse(revision.argv)
     env = {name: value for name, value in revision.env if isinstance(value, str)}
+    container = revision.container
+    if container is not None:
+        # of what is inside only the model may lie on the host
+        return ProbeTarget(
+            model=container.on_host(line.model) if line.model else None,
+            image=container.image,
+            unit_words=unit_words(engine),
+        )
     return ProbeTarget(
         program=line.program,
         distribution=engine.distribution,
@@ -88,6 +119,7 @@ def diff_lines(engine: Engine, old: Revision | None, new: Revision) -> tuple[Dif
         for name in sorted({*old_env, *new_env})
         if old_env.get(name) != new_env.get(name)
     ]
+    lines += container_diff(old.container, new.container)
     for name, was, now in (
         ("working folder", old.cwd, new.cwd),
         ("account", old.user, new.user),

@@ -25,15 +25,17 @@ class Running:
     pid: int | None = None
     port: int | None = None
     launch: LaunchRecord | None = None
-    #: whether systemd knows `unit`; else it only names the record of a plain process
+    #: whether systemd knows `unit`; else it only names the record of a plain process, or a container
     managed: bool = True
+    #: `unit` is a container; its id, 12 digits
+    container: str | None = None
 
     @property
     def what(self) -> str:
         """Config or unit or pid, for people."""
         if self.launch is not None:
             return f"{self.launch.config} (launch {self.launch.number})"
-        return self.unit or f"process {self.pid}"
+        return f"container {self.unit}" if self.container else self.unit or f"process {self.pid}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,10 @@ class Situation:
 
     @property
     def port(self) -> int:
-        """Port that the server will listen on."""
-        return self.line.port if self.line.port is not None else self.engine.default_port
+        """Port of the host that the server will be reached at; 0: a container's that is not published."""
+        inside = self.line.port if self.line.port is not None else self.engine.default_port
+        container = self.revision.container
+        return inside if container is None else container.host_port(inside) or 0
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -84,7 +88,9 @@ class Situation:
         reading = self.facts.reading(gpus.FACT)
         if isinstance(reading, Unknown):
             return reading
-        visible = visible_gpus(reading.value, self.environment.get("CUDA_VISIBLE_DEVICES"))
+        container = self.revision.container
+        given = visible_gpus(reading.value, container.gpu_devices if container else None)
+        visible = visible_gpus(given, _renumbered(self.environment.get("CUDA_VISIBLE_DEVICES"), given))
         needed = self.engine.gpus_needed(self.line)
         first = self.engine.first_gpu(self.line)
         return Known(visible if needed is None else visible[first : first + needed])
@@ -110,6 +116,17 @@ def visible_gpus(all_gpus: tuple[Gpu, ...], devices: str | None) -> tuple[Gpu, .
             break
         chosen.append(found[0])
     return tuple(chosen)
+
+
+def _renumbered(devices: str | None, given: tuple[Gpu, ...]) -> str | None:
+    """CUDA_VISIBLE_DEVICES where some GPUs are given only: inside a container they are numbered anew."""
+    if devices is None:
+        return None
+    words = [word.strip() for word in devices.split(",")]
+    return ",".join(
+        given[int(word)].uuid if word.isdigit() and int(word) < len(given) else word if not word.isdigit() else "none"
+        for word in words
+    )
 
 
 def finding(check: str, judgement: Judgement, summary: str, *evidence: str, remedy: str = "") -> Finding:
@@ -144,6 +161,11 @@ def who(process: Process) -> str:
 
 
 def _holds(one: Running, process: Process) -> bool:
+    if one.container is not None:
+        # the port of a container is held by its own process, or by one of the engine's that names it
+        command = process.command or ""
+        forwards = one.port is not None and f"-host-port {one.port} " in f"{command} "
+        return process.container == one.container or one.container in command or forwards
     if one.unit is not None and process.unit is not None:
         return process.unit.removesuffix(".service") == one.unit.removesuffix(".service")
     return one.pid is not None and one.pid in (process.pid, process.parent_pid)

@@ -19,6 +19,11 @@ from bot.core.planning.situation import OUR_UNITS, Check, Running, Situation
 
 #: what these could not look at is for a person to decide on
 _MUST_BE_KNOWN = ("foreign_processes", "port_free", "gpu_count", "gpu_memory")
+#: of an engine's environment: the host's for a plain launch, the image's for a container
+_OF_THE_HOST = frozenset({"compilers", "shm", "ulimits"})
+_OF_THE_INSIDE = frozenset(
+    {"driver_cuda", "engine_present", "flags", "memory_estimate", "model_complete", "shared_libraries"}
+)
 _READY = ("ready", "stopped", "stopping", "lost")
 
 
@@ -73,12 +78,12 @@ def plan_restart(request: StartRequest, target: Running) -> Plan | Refusal:
 
 def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Refusal:
     situation = _situation(request, replaces)
-    judged = tuple(one for check in request.checks.values() for one in check.judge(situation))
-    findings = (*judged, *request.drift)
+    judged = [one for check in request.checks.values() for one in check.judge(situation)]
+    findings = (*(one for one in judged if _counts(situation, one)), *request.drift)
     refused = [one for one in findings if one.judgement is Judgement.REFUSE]
     if refused:
         return _refusal(situation, findings, refused[0])
-    runner = choose_runner(request.facts.reading(system.FACT), user=request.revision.user)
+    runner = _runner(request)
     if isinstance(runner, Refusal):
         return Refusal(reason=runner.reason, remedy=runner.remedy, findings=findings)
     same = [one for one in request.history if one.revision == request.revision.id]
@@ -93,6 +98,7 @@ def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Ref
         cwd=revision.cwd,
         user=revision.user,
         wrappers=revision.wrappers,
+        container=revision.container,
         runner=runner,
         engine=request.engine.name,
         model=situation.line.model or revision.model,
@@ -106,6 +112,20 @@ def _plan(request: StartRequest, *, replaces: tuple[Running, ...]) -> Plan | Ref
         expected_tok_s=_expected_tok_s(request, same),
         reasons=request.reasons,
     )
+
+
+def _runner(request: StartRequest) -> str | Refusal:
+    """A container's account is one inside."""
+    if request.revision.container is not None:
+        return "docker"
+    return choose_runner(request.facts.reading(system.FACT), user=request.revision.user)
+
+
+def _counts(situation: Situation, one: Finding) -> bool:
+    """What the host itself has for an engine says nothing about a container; what is inside is not looked at."""
+    if situation.revision.container is None:
+        return True
+    return one.check not in _OF_THE_HOST and (one.judgement is not Judgement.UNKNOWN or one.check not in _OF_THE_INSIDE)
 
 
 def _refusal(situation: Situation, findings: tuple[Finding, ...], first: Finding) -> Refusal:
@@ -146,7 +166,16 @@ def _situation(request: StartRequest, replaces: tuple[Running, ...]) -> Situatio
 
 def _steps(request: StartRequest, replaces: tuple[Running, ...]) -> tuple[Step, ...]:
     unit = unit_name(request.config.name, request.operation_id)
-    steps = [Step(kind=StepKind.STOP, summary=f"stop {one.what}", unit=one.unit, pid=one.pid) for one in replaces]
+    steps = [
+        Step(
+            kind=StepKind.STOP,
+            summary=f"stop {one.what}",
+            unit=one.unit,
+            pid=one.pid,
+            runner=_stopped_by(request, one),
+        )
+        for one in replaces
+    ]
     steps += [
         Step(kind=StepKind.START, summary=f"start {request.config.name} on {request.host.name}", unit=unit),
         Step(kind=StepKind.WATCH, summary="watch it until it is ready", unit=unit),
@@ -155,6 +184,14 @@ def _steps(request: StartRequest, replaces: tuple[Running, ...]) -> tuple[Step, 
     if request.measure:
         steps.append(Step(kind=StepKind.MEASURE, summary="measure its speed", unit=unit))
     return tuple(steps)
+
+
+def _stopped_by(request: StartRequest, one: Running) -> str | None:
+    """None: the runner that starts the new one."""
+    if one.container is not None or request.revision.container is None:
+        return "docker" if one.container is not None else None
+    chosen = choose_runner(request.facts.reading(system.FACT), user=None)
+    return None if isinstance(chosen, Refusal) or one.unit is None else chosen
 
 
 def _approval_reasons(

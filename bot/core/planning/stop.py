@@ -21,7 +21,7 @@ def plan_stop(host: Host, target: Running, facts: HostFacts, *, reasons: tuple[s
             reason=f"which process of {host.name} to stop is not known",
             remedy="name its port or config, or scan the host",
         )
-    runner = choose_runner(facts.reading(system.FACT), user=None)
+    runner = "docker" if target.container else choose_runner(facts.reading(system.FACT), user=None)
     if isinstance(runner, Refusal):
         return runner
     approval = [f"{target.what} is stopped"]

@@ -8,6 +8,8 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
+from bot.core.domain.container import Container, run_words
+from bot.core.domain.records import from_json
 from bot.core.rendering import spans
 from bot.core.rendering.clean import clean, cut, one_line, units
 
@@ -15,6 +17,7 @@ UNKNOWN = "unknown"
 _USER_ID = re.compile(r"[UW][A-Z0-9]{2,20}")
 _URL = re.compile(r"https?://[^\s<>|]+")
 _MIB = 1024**2
+_SECRET = "<secret>"
 #: words of a command that are shown
 MAX_WORDS = 600
 
@@ -209,10 +212,35 @@ def command_line(argv: Sequence[object] | str) -> str:
 
 def shell_text(launch: Mapping[str, Any]) -> str:
     """A plan or revision as shell text: directory, environment, wrappers, command. To read, never to run."""
+    if launch.get("container"):
+        return command_line(_container_words(launch))
     lines = [f"cd {_quoted(launch['cwd'])} &&"] if launch.get("cwd") else []
-    lines += [f"{name}={_quoted(str(value))}" for name, value in launch.get("env") or ()]
+    lines += [f"{name}={_quoted(_word(value))}" for name, value in launch.get("env") or ()]
     lines += list(launch.get("wrappers") or ())
-    return " \\\n".join([*lines, command_line(launch["argv"])]).replace("&& \\\n", "&&\n")
+    return " \\\n".join([*lines, command_line([_word(word) for word in launch["argv"]])]).replace("&& \\\n", "&&\n")
+
+
+def _word(value: object) -> str:
+    """A word, or "<secret>" for where one lives."""
+    return _SECRET if isinstance(value, Mapping) else str(value)
+
+
+def _container_words(launch: Mapping[str, Any]) -> tuple[object, ...]:
+    """The `docker run` of a plan, exactly, or of a revision; secrets come from a file on the host."""
+    env = [(str(name), _word(value)) for name, value in launch.get("env") or ()]
+    plain = [(name, value) for name, value in env if value != _SECRET]
+    name = next((str(step["unit"]) for step in launch.get("steps") or () if step.get("kind") == "start"), "")
+    return run_words(
+        from_json(Container, launch["container"]),
+        [_word(word) for word in launch["argv"]],
+        name=name,
+        config=launch.get("config"),
+        operation=name.rpartition("-")[2],
+        env=plain,
+        secrets=len(plain) < len(env),
+        cwd=launch.get("cwd"),
+        user=launch.get("user"),
+    )
 
 
 def level_table(levels: Sequence[Mapping[str, Any]]) -> str:
@@ -237,7 +265,7 @@ def numbered(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _quoted(word: str) -> str:
-    if word == "<secret>" or (word and re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]+", word)):
+    if word == _SECRET or (word and re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]+", word)):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
 

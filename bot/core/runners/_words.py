@@ -22,7 +22,9 @@ def command_words(plan: Plan) -> tuple[Word, ...]:
 
 def check(plan: Plan) -> None:
     """Raises BadInputError for a plan that no process can be given; preflight has said so before."""
-    faults = startable_faults(argv=plan.argv, env=plan.env, cwd=plan.cwd, user=plan.user, wrappers=plan.wrappers)
+    faults = startable_faults(
+        argv=plan.argv, env=plan.env, cwd=plan.cwd, user=plan.user, wrappers=plan.wrappers, container=plan.container
+    )
     if faults:
         raise BadInputError("; ".join(faults), remedy="correct the launch config")
 

@@ -7,7 +7,9 @@ from bot.core.planning.situation import Check, Situation, finding
 
 def judge(situation: Situation) -> tuple[Finding, ...]:
     one = situation.revision
-    faults = startable_faults(argv=one.argv, env=one.env, cwd=one.cwd, user=one.user, wrappers=one.wrappers)
+    faults = startable_faults(
+        argv=one.argv, env=one.env, cwd=one.cwd, user=one.user, wrappers=one.wrappers, container=one.container
+    )
     return tuple(
         finding("command", Judgement.REFUSE, fault, remedy="correct the launch config, then start it again")
         for fault in faults
