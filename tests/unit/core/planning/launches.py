@@ -11,9 +11,11 @@ import bot.core.facts
 import bot.core.planning.checks
 from bot import plugins
 from bot.core.domain.catalog import LaunchConfig, LaunchRecord, Revision
+from bot.core.domain.container import Container
 from bot.core.domain.engine import Engine
 from bot.core.domain.host import Host
 from bot.core.domain.reading import Reading, Unknown
+from bot.core.domain.records import from_json
 from bot.core.facts import Fact, HostFacts
 from bot.core.planning import Check, Running, Situation
 
@@ -57,7 +59,9 @@ def running(unit: str | None = "relaunch-a-1", pid: int | None = 700, port: int 
 
 
 def situation(row: dict[str, Any]) -> Situation:
-    one = revision(row.get("command"), env=tuple((row.get("env") or {}).items()), **row.get("revision", {}))
+    box = from_json(Container, row["container"]) if "container" in row else None
+    env = tuple((row.get("env") or {}).items())
+    one = revision(row.get("command"), env=env, container=box, **row.get("revision", {}))
     engine = engine_of([str(word) for word in one.argv])
     history = [record(**more) for more in row.get("history", ())]
     return Situation(
