@@ -1,5 +1,6 @@
 """compare: two launches or configs side by side; why one is slower; what is normal."""
 
+from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
@@ -12,7 +13,7 @@ from bot.core.domain.message import Message
 from bot.core.domain.operation import Permission
 from bot.core.domain.records import to_json
 from bot.core.measuring.baseline import normal
-from bot.core.measuring.explain import Difference
+from bot.core.measuring.explain import Difference, revert
 from bot.errors import BadInputError
 from bot.workflows.answer import answer
 from bot.workflows.compare import diff_configs, judged_pair, summary
@@ -85,12 +86,7 @@ def why(services: Services, launch: LaunchRecord) -> Message:
     slower = judged.verdict is not None and judged.verdict.kind == "slower"
     offer = None
     if best is not None and slower and best.revision != launch.revision:
-        offer = {
-            "label": f"Relaunch as in launch #{best.number}",
-            "action": "relaunch",
-            "operation": "",
-            "extra": {"config": best.config, "host": launch.host, "revision": best.revision},
-        }
+        offer = relaunch_offer(launch, best, judged.causes)
     return Message(
         template="why",
         context={
@@ -103,6 +99,19 @@ def why(services: Services, launch: LaunchRecord) -> Message:
             "offer": offer,
         },
     )
+
+
+def relaunch_offer(launch: LaunchRecord, best: LaunchRecord, causes: Sequence[Difference]) -> dict[str, Any]:
+    """The revision of the best launch; where some of its settings have nothing to do with the speed (another port, a
+    longer context), this launch's own with those taken back that have."""
+    undone = revert(causes)
+    kept = [one for one in causes if one.is_setting and not set(one.overrides) & set(undone)]
+    extra: dict[str, Any] = {"config": best.config, "host": launch.host, "revision": best.revision}
+    label_ = f"Relaunch as in launch #{best.number}"
+    if undone and kept:
+        extra |= {"config": launch.config, "revision": launch.revision, "overrides": undone}
+        label_ = "Relaunch with " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in undone.items())
+    return {"label": label_[:75], "action": "relaunch", "operation": "", "extra": extra}
 
 
 def _best(best: LaunchRecord | None, judged: Judged) -> dict[str, Any] | None:

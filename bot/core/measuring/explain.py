@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from bot.core.domain.measurement import Measurement
@@ -13,37 +13,46 @@ STEPS = "speculative_steps"
 #: settings that speculation brings with it; they differ whenever it does and are not counted beside it
 _SPECULATIVE = "speculative_"
 
-#: when earlier launches do not tell: what usually matters more stands higher
-_USUAL_ORDER = (
-    "shared",
-    "foreign_gpu",
-    "throttled",
-    "power_cap",
-    "accept_length",
-    "speculation",
-    "graphs",
-    "flag",
-    "engine_version",
-    "model_hash",
-    "gpu",
-    "driver",
-    "clocks",
-    "fact",
-    "cache",
-)
-_FACT_KINDS = {
-    "engine_version": "engine_version",
-    "model_hash": "model_hash",
-    "gpu": "gpu",
-    "driver": "driver",
-    "sm_mhz": "clocks",
-    "power_limit_w": "clocks",
+#: 0 to 100: how much a difference usually matters for decode speed, where earlier launches do not tell. Disturbances
+#: by the host stand first; then what speculation, graphs and settings do; then versions and hardware.
+_DISTURBANCES: Mapping[str, int] = {"shared": 99, "foreign_gpu": 98, "throttled": 97, "cold": 96, "power_cap": 82}
+_SETTINGS: Mapping[str, int] = {
+    "cuda_graphs": 85,
+    "tensor_parallel": 80,
+    "quantization": 75,
+    "attention_backend": 70,
+    "dtype": 60,
+    "gpus": 60,
+    "kv_cache_dtype": 50,
+    "data_parallel": 45,
+    "max_running_requests": 35,
+    "context_length": 25,
+    "memory_fraction": 25,
 }
+_SPECULATION = 81
+_PEER_TRAFFIC = 64
+_OTHER_SETTING = 30
+#: settings that say nothing about speed
+_INDIFFERENT = frozenset({"port", "host", "served_name", "api_key", "log_level", "download_dir", "seed"})
+#: a setting of at least this weight is worth a relaunch
+_WORTH_A_RELAUNCH = 50
+#: facts by name: kind and weight; others are a "fact"
+_FACTS: Mapping[str, tuple[str, int]] = {
+    "model_hash": ("model_hash", 72),
+    "power_limit_w": ("power_limit", 68),
+    "engine_version": ("engine_version", 66),
+    "gpu": ("gpu", 65),
+    "sm_mhz": ("clocks", 60),
+    "driver": ("driver", 45),
+}
+_OTHER_FACT = 20
 #: facts that follow from the run, not from the launch
 _NOT_CAUSES = frozenset(
     {"speculation_from", "measured_by", "served_model", "endpoint", "temperature", "host", "gpu_uuids", "url"}
 )
 _CLOCK_SLACK = 0.03
+#: an accept length this close to 1 gives nothing for what the drafts cost
+_ACCEPTS_NOTHING = 1.15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +85,12 @@ class Difference:
     grounds: str = ""
     #: settings that belong to the same difference: (name, before, after)
     along: tuple[tuple[str, str, str], ...] = ()
+    #: 0 to 100, how likely it is to matter; the list is ordered by it
+    weight: int = 0
+    #: neutral overrides that take it away; empty: no setting does
+    overrides: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    #: whether it is one of how it was launched, not of what it ran on
+    is_setting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +113,40 @@ class SpeculationCost:
 
 
 def explain(current: Observed, baseline: Observed, others: Sequence[Observed] = ()) -> tuple[Difference, ...]:
-    """Ranked differences: first those that earlier launches put a figure on, largest first, then the usual order."""
-    found = [*_disturbances(current, baseline), *_flags(current, baseline, others), *_facts(current, baseline)]
-    if length := _accept_length(current, baseline):
-        found.append(length)
-    order = {kind: i for i, kind in enumerate(_USUAL_ORDER)}
-
-    def rank(d: Difference) -> tuple[int, float, int]:
-        told = d.worth_pct is not None and abs(d.worth_pct) > RUN_NOISE_PCT
-        disturbed = d.kind in _USUAL_ORDER[:3]
-        return (0 if told or disturbed else 1, -abs(d.worth_pct or 0.0), order.get(d.kind, len(order)))
-
-    return tuple(sorted(found, key=rank))
+    """Differences between two launches, the weightiest first. What is not known of either side is no difference."""
+    found = [
+        *_disturbances(current, baseline),
+        *_settings(current, baseline, others),
+        *_facts(current, baseline),
+        *_accept_length(current, baseline),
+    ]
+    ratio = _log_ratio(baseline.measurement, current.measurement)
+    weighed = [replace(one, weight=_weight(one, ratio)) for one in found]
+    return tuple(sorted(weighed, key=lambda one: (-one.weight, -abs(one.worth_pct or 0.0))))
 
 
-def _flags(current: Observed, baseline: Observed, others: Sequence[Observed]) -> list[Difference]:
+def revert(differences: Sequence[Difference]) -> dict[str, str | int | float | bool]:
+    """Overrides that take away what settings do: those of weight, without those that make it faster."""
+    merged: dict[str, str | int | float | bool] = {}
+    for one in differences:
+        if one.weight >= _WORTH_A_RELAUNCH and (one.worth_pct is None or one.worth_pct < 0):
+            merged |= one.overrides
+    return merged
+
+
+def _weight(one: Difference, ratio: float | None) -> int:
+    """A figure from launches or arithmetic outweighs what is usual: 10 % is worth 61 points, 50 % and more 95; one
+    that points the other way than the change that was measured explains nothing."""
+    if one.worth_pct is None or (one.kind == "accept_length" and one.weight > 90):
+        return one.weight
+    if ratio is not None and ratio * one.worth_pct < 0:
+        return 5
+    if abs(one.worth_pct) <= RUN_NOISE_PCT:
+        return 10
+    return min(95, round(50 + abs(one.worth_pct) * 1.1))
+
+
+def _settings(current: Observed, baseline: Observed, others: Sequence[Observed]) -> list[Difference]:
     """Settings that differ; all speculative ones together are one difference."""
     new, old = current.everything(), baseline.everything()
     names = sorted(k for k in new.keys() | old.keys() if new.get(k) != old.get(k))
@@ -122,8 +156,8 @@ def _flags(current: Observed, baseline: Observed, others: Sequence[Observed]) ->
     found = []
     for group, members in groups.items():
         worth, grounds = _worth(members, old, new, current, others)
-        kind = group if group == "speculation" else ("graphs" if "graph" in group else "flag")
         lead = STEPS if group == "speculation" and STEPS in members else members[0]
+        kind, weight = _of_setting(group)
         found.append(
             Difference(
                 kind=kind,
@@ -135,9 +169,46 @@ def _flags(current: Observed, baseline: Observed, others: Sequence[Observed]) ->
                 along=tuple(
                     (name, old.get(name, "not given"), new.get(name, "not given")) for name in members if name != lead
                 ),
+                weight=weight,
+                overrides=_undone(group, old, new),
+                is_setting=True,
             )
         )
     return found
+
+
+def _of_setting(group: str) -> tuple[str, int]:
+    """(kind, usual weight) of a setting, or of "speculation"."""
+    if group == "speculation":
+        return "speculation", _SPECULATION
+    if "graph" in group or "enforce-eager" in group:
+        return "graphs", _SETTINGS["cuda_graphs"]
+    if "P2P" in group:
+        return "peer_traffic", _PEER_TRAFFIC
+    return "flag", 5 if group in _INDIFFERENT else _SETTINGS.get(group, _OTHER_SETTING)
+
+
+def _undone(group: str, old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str | int | float | bool]:
+    """Neutral overrides that give `old` again. Speculation is set as a whole, and none is no steps."""
+    if group == "speculation":
+        if old.get(STEPS, "0") == "0":
+            return {STEPS: 0} if STEPS in new else {}
+        return {name: _value(text) for name, text in old.items() if name.startswith(_SPECULATIVE)}
+    if group == "cuda_graphs":
+        return {group: _value(old.get(group, "True"))}
+    return {group: _value(old[group])} if group in _SETTINGS and group in old else {}
+
+
+def _value(text: str) -> str | int | float | bool:
+    """A setting's text as what it stands for."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _worth(
@@ -175,23 +246,31 @@ def _log_ratio(old: Measurement, new: Measurement) -> float | None:
     return sum(pairs) / len(pairs) if pairs else None
 
 
-def _accept_length(current: Observed, baseline: Observed) -> Difference | None:
-    """What the change of accept length alone would do: speed is tokens per step times steps per second."""
+def _accept_length(current: Observed, baseline: Observed) -> list[Difference]:
+    """What the change of accept length alone would do: speed is tokens per step times steps per second. Drafts of which
+    none is accepted are worth a word without a comparison."""
     new, old = current.measurement.accept_length, baseline.measurement.accept_length
-    if not new or not old or abs(new / old - 1) < 0.02:
-        return None
-    worth = 100 * (new / old - 1)
+    useless = new is not None and new <= _ACCEPTS_NOTHING
+    if not new or (old is None and not useless) or (old and abs(new / old - 1) < 0.02):
+        return []
+    if not old:
+        return [_length("not known", new, None, "next to no draft is accepted: the drafts only cost time", 91)]
     grounds = "tokens per step, at the same number of steps per second"
     if (ratio := _log_ratio(baseline.measurement, current.measurement)) is not None:
         pace = 100 * (math.exp(ratio) * old / new - 1)
         grounds = f"tokens per step; steps per second changed by {pace:+.0f} %"
+    return [_length(f"{old:.2f}", new, round(100 * (new / old - 1), 1), grounds, 96 if useless else 0)]
+
+
+def _length(before: str, after: float, worth: float | None, grounds: str, weight: int) -> Difference:
     return Difference(
         kind="accept_length",
         name="accept length",
-        before=f"{old:.2f}",
-        after=f"{new:.2f}",
-        worth_pct=round(worth, 1),
+        before=before,
+        after=f"{after:.2f}",
+        worth_pct=worth,
         grounds=grounds,
+        weight=weight,
     )
 
 
@@ -201,34 +280,47 @@ def _facts(current: Observed, baseline: Observed) -> list[Difference]:
     for name in sorted(new.keys() & old.keys()):
         if new[name] == old[name] or name in _NOT_CAUSES or _almost(name, old[name], new[name]):
             continue
+        kind, weight = _FACTS.get(name, ("fact", _OTHER_FACT))
+        if kind == "clocks" and (worth := _change_pct(old[name], new[name])) is not None and worth < -33:
+            weight = 92
         found.append(
-            Difference(
-                kind=_FACT_KINDS.get(name, "fact"), name=name.replace("_", " "), before=old[name], after=new[name]
-            )
+            Difference(kind=kind, name=name.replace("_", " "), before=old[name], after=new[name], weight=weight)
         )
     return found
 
 
+def _change_pct(old: str, new: str) -> float | None:
+    try:
+        return 100 * (float(new) / float(old) - 1)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
 def _almost(name: str, old: str, new: str) -> bool:
     """Clocks wander a little from run to run."""
-    if _FACT_KINDS.get(name) != "clocks":
-        return False
-    try:
-        return abs(float(new) / float(old) - 1) < _CLOCK_SLACK
-    except (ValueError, ZeroDivisionError):
-        return False
+    change = _change_pct(old, new)
+    return name == "sm_mhz" and change is not None and abs(change) < 100 * _CLOCK_SLACK
 
 
 def _disturbances(current: Observed, baseline: Observed) -> list[Difference]:
-    """Doubts on one side only."""
+    """Doubts on one side only. One about the slower side explains; one about the other side does not."""
     now = dict(zip(current.measurement.doubts, current.measurement.caveats, strict=False))
     then = dict(zip(baseline.measurement.doubts, baseline.measurement.caveats, strict=False))
-    found = [Difference(kind=k, name=k, before="not seen", after=text) for k, text in now.items() if k not in then]
-    found += [Difference(kind=k, name=k, before=text, after="not seen") for k, text in then.items() if k not in now]
-    return [
-        d if d.kind != "cached" else Difference(kind="cache", name=d.kind, before=d.before, after=d.after)
-        for d in found
-    ]
+    ratio = _log_ratio(baseline.measurement, current.measurement) or 0.0
+    found = []
+    for kind in sorted(now.keys() ^ then.keys()):
+        weight = _DISTURBANCES.get(kind, 15)
+        explains = (kind in now) == (ratio <= 0)
+        found.append(
+            Difference(
+                kind="cache" if kind == "cached" else kind,
+                name=kind,
+                before=then.get(kind, "not seen"),
+                after=now.get(kind, "not seen"),
+                weight=weight if explains else min(weight, 25),
+            )
+        )
+    return found
 
 
 def speculation_cost(launches: Sequence[Observed], current: Observed, concurrency: int = 1) -> SpeculationCost | None:

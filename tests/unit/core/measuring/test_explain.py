@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.core.measuring.explain import Observed, explain, speculation_cost
+from bot.core.measuring.explain import Observed, explain, revert, speculation_cost
 from tests.unit.core.measuring.records import measured
 
 THREE = {"speculative_steps": "3", "speculative_topk": "1", "speculative_draft_tokens": "4"}
@@ -86,9 +86,59 @@ def test_a_changed_environment_and_lower_clocks_count() -> None:
     baseline = launch(1, 70, environment={"NCCL_P2P_DISABLE": "0"}, facts={"sm_mhz": "1980"})
     current = launch(2, 60, environment={"NCCL_P2P_DISABLE": "1"}, facts={"sm_mhz": "1200"})
     assert {(d.kind, d.name) for d in explain(current, baseline)} == {
-        ("flag", "env.NCCL_P2P_DISABLE"),
+        ("peer_traffic", "env.NCCL_P2P_DISABLE"),
         ("clocks", "sm mhz"),
     }
+
+
+def test_reverting_takes_the_whole_speculation_and_leaves_what_does_not_matter() -> None:
+    baseline = launch(1, 70, {**THREE, "speculative_algorithm": "NEXTN", "port": "30000", "context_length": "8192"})
+    current = launch(2, 40, {**ONE, "speculative_algorithm": "NEXTN", "port": "30001", "context_length": "4096"})
+    assert revert(explain(current, baseline)) == {
+        "speculative_algorithm": "NEXTN",
+        "speculative_steps": 3,
+        "speculative_topk": 1,
+        "speculative_draft_tokens": 4,
+    }
+
+
+def test_graphs_that_were_switched_off_are_switched_on_again() -> None:
+    found = explain(launch(2, 40, {"cuda_graphs": "False"}), launch(1, 70))
+    assert [(d.kind, d.overrides) for d in found] == [("graphs", {"cuda_graphs": True})]
+
+
+def test_speculation_that_was_added_is_taken_away() -> None:
+    assert revert(explain(launch(2, 40, ONE), launch(1, 70))) == {"speculative_steps": 0}
+
+
+def test_a_setting_that_made_it_faster_does_not_explain_and_is_kept() -> None:
+    others = [launch(1, 40, {"attention_backend": "triton"}), launch(2, 60, {"attention_backend": "fa3"})]
+    baseline = launch(3, 70, {"attention_backend": "triton", "dtype": "bfloat16"})
+    current = launch(4, 50, {"attention_backend": "fa3", "dtype": "float32"})
+    found = explain(current, baseline, others)
+    assert [d.name for d in found] == ["dtype", "attention_backend"]
+    assert revert(found) == {"dtype": "bfloat16"}
+
+
+def test_drafts_of_which_none_is_accepted_lead_without_a_comparison() -> None:
+    found = explain(launch(2, 40, THREE, accept_length=1.02), launch(1, 70))
+    assert [d.kind for d in found] == ["accept_length", "speculation"]
+    assert (found[0].before, found[0].worth_pct) == ("not known", None)
+
+
+def test_throttled_clocks_lead_a_power_limit_and_peer_traffic() -> None:
+    baseline = launch(1, 70, facts={"sm_mhz": "1980", "power_limit_w": "350"})
+    current = launch(
+        2, 30, environment={"NCCL_P2P_DISABLE": "1"}, facts={"sm_mhz": "800", "power_limit_w": "200"},
+        doubts=("power_cap",), caveats=("GPU 0 ran into its power limit",),
+    )  # fmt: skip
+    assert [d.kind for d in explain(current, baseline)] == ["clocks", "power_cap", "power_limit", "peer_traffic"]
+
+
+def test_a_neighbour_of_the_faster_launch_explains_nothing() -> None:
+    baseline = launch(1, 70, doubts=("shared",), caveats=("two requests of others",))
+    current = launch(2, 50, {"dtype": "float32"})
+    assert [d.kind for d in explain(current, baseline)] == ["flag", "shared"]
 
 
 def test_nothing_differs() -> None:
