@@ -1,7 +1,9 @@
 """A host with podman for tests: this machine over a private sshd, with images and containers of its own."""
 
+import json
 import time
 from pathlib import Path
+from typing import Any
 
 from bot.adapters.ssh.remote import SshRemote
 from bot.core.domain.host import Host
@@ -12,6 +14,10 @@ from tests.rig.sshd import Sshd
 
 #: a Python and what it needs, from the base of the systemd hosts; its recipe is part of its name
 IMAGE = "localhost/relaunch-python:1"
+_CARD: dict[str, Any] = {
+    "name": "NVIDIA RTX A6000", "memory.total": 49140, "memory.used": 1, "utilization.gpu": 0, "temperature.gpu": 34,
+    "power.draw": 22.5, "power.limit": 300.0, "clocks.sm": 210, "clocks.max.sm": 2100, "pstate": "P8",
+}  # fmt: skip
 _PARTS = (
     "bin", "lib", "lib64", "sbin", "usr/bin", "usr/lib64", "usr/lib/python3", "usr/lib/python3.11",
     "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu", "etc/passwd", "etc/group", "etc/ld.so.cache",
@@ -27,9 +33,12 @@ class ContainerHost:
         needs.program("podman")
         build()
         self.folder = folder
+        self._gpus = [{**_CARD, "index": n, "uuid": f"GPU-0000000{n}-b0c5-0000-0000-00000000000{n}"} for n in (0, 1)]
         shared = base().parent / "images"
         around = [needs.program("unshare"), "-m", "sh", "-c", _ONE_CGROUP_VERSION, "sh"]
-        self.sshd = Sshd(folder, name="boxes", around=around, variables=_settings(folder, shared))
+        (folder / "root/usr/local/bin").mkdir(parents=True)
+        path = {"PATH": f"{self.root}/usr/local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+        self.sshd = Sshd(folder, name="boxes", around=around, variables={**_settings(folder, shared), **path})
         self.remote: SshRemote = self.sshd.remote()
         self._make_image(shared)
         self._try()
@@ -38,6 +47,20 @@ class ContainerHost:
     def name(self) -> str:
         """Its name in the inventory."""
         return self.sshd.name
+
+    @property
+    def root(self) -> Path:
+        """Files that containers are given; programs in its usr/local/bin come before this machine's."""
+        return self.folder / "root"
+
+    def change_gpus(self, **values: Any) -> list[dict[str, Any]]:
+        """Two cards, which `root`'s nvidia-smi shows; gives them."""
+        for card in self._gpus:
+            card.update(values)
+        (self.root / "gpus.json").write_text(
+            json.dumps({"driver": "580.95.05", "cuda": "13.0", "gpus": self._gpus, "processes": []})
+        )
+        return self._gpus
 
     def host(self, user: str = "root") -> Host:
         """It as a host of the inventory."""

@@ -5,10 +5,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, Protocol
 
 from bot.practice.engines.install import Engine, make_environment, write_llama_server
 from bot.practice.hosts.models import Placeholder, write_gguf, write_model
-from tests.rig.host import RigHost
 
 #: cards that the engines see, and one file for each process that holds memory
 GPU_FOLDER = "/var/lib/practice/gpu"
@@ -29,10 +29,19 @@ exec(compile(source, "nvidia-smi", "exec"), {{"STATE": state, "__name__": "__mai
 '''
 
 
+class Furnished(Protocol):
+    """What engines are put on: a systemd host, or the folder that a container gets its files from."""
+
+    @property
+    def root(self) -> Path: ...
+
+    def change_gpus(self, **values: Any) -> list[dict[str, Any]]: ...
+
+
 class PracticeEngines:
     """What is installed on one rig host. `start_s`: seconds from a server's start to ready."""
 
-    def __init__(self, host: RigHost, *, start_s: float = 2.0) -> None:
+    def __init__(self, host: Furnished, *, start_s: float = 2.0) -> None:
         self.host = host
         self._variables = {"PRACTICE_GPU_DIR": GPU_FOLDER, "PRACTICE_START_S": str(start_s)}
         gpus = host.change_gpus(compute_cap="8.6")
@@ -43,6 +52,7 @@ class PracticeEngines:
         folder.chmod(0o1777)
         (folder / "gpus.json").write_text(json.dumps({"gpus": cards}))
         shim = host.root / "usr/local/bin/nvidia-smi"
+        shim.parent.mkdir(parents=True, exist_ok=True)
         shim.write_text(_NVIDIA_SMI.format(folder=GPU_FOLDER))
         shim.chmod(0o755)
 

@@ -11,7 +11,7 @@ from typing import Any
 from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.container_options import options_of_inspect, options_of_run
 from bot.core.discovery.container_programs import inside_container
-from bot.core.discovery.container_run import is_image_variable, read_gpus
+from bot.core.discovery.container_run import is_image_variable, parse_env_list, read_gpus
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
 from bot.core.discovery.program_options import DOCKER_RUN
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
@@ -79,6 +79,7 @@ def _container(item: Mapping[str, Any], artefact: Artefact, world: World) -> lis
     cwd = _get(config, "WorkingDir") or None
     user = _get(config, "User") or None
     shell = Interpreter(world, Scope(variables=env, cwd=cwd, user=user), where=where, surroundings=around)
+    env |= _from_files(item, env, shell)
     with contextlib.suppress(Leave):
         inside_container(shell, Call(argv=tuple(map(clean, argv)), env=env, cwd=cwd))
     pid = _get(item, "State", "Pid")
@@ -105,6 +106,16 @@ def _environment(config: Mapping[str, Any], where: str) -> dict[str, Variable]:
     return env
 
 
+def _from_files(item: Mapping[str, Any], env: Mapping[str, Variable], shell: Interpreter) -> dict[str, Variable]:
+    """Variables that came from an environment file, where podman kept the command that names it."""
+    found: dict[str, Variable] = {}
+    for name, path in _created(item):
+        file = shell.find_file(path) if name == "--env-file" and path.startswith("/") else None
+        listed = parse_env_list(file.text, f"env file {path}") if file else {}
+        found |= {key: replace(env[key], origin=one.origin) for key, one in listed.items() if key in env}
+    return found
+
+
 def _image(item: Mapping[str, Any], config: Mapping[str, Any]) -> str | None:
     for image in (_get(config, "Image"), item.get("ImageName"), item.get("Image")):
         if isinstance(image, str) and image and not image.startswith("sha256:"):
@@ -120,9 +131,14 @@ def _image_id(item: Mapping[str, Any]) -> str | None:
 
 def _options(item: Mapping[str, Any]) -> tuple[str, ...]:
     """podman keeps the command that made the container; docker what came of it."""
+    return options_of_run(_created(item)) or options_of_inspect(item)
+
+
+def _created(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(option, value) pairs of the command that made the container, where that is kept."""
     created = _texts(_get(item, "Config", "CreateCommand"))
     start = next((number for number, word in enumerate(created) if word in ("run", "create")), None)
-    return options_of_inspect(item) if start is None else options_of_run(DOCKER_RUN.read(created[start + 1 :])[0])
+    return [] if start is None else DOCKER_RUN.read(created[start + 1 :])[0]
 
 
 def _ports(item: Mapping[str, Any]) -> tuple[PortMapping, ...]:

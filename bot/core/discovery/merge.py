@@ -314,7 +314,9 @@ def merged_environment(group: Group) -> Mapping[str, tuple[str, str]]:
     """Variables of the launch: name -> (value, where it was set). A live process decides, where its environment could
     be read; else all sources together, the winner's values first."""
     env: dict[str, tuple[str, str]] = {}
-    live = next((one for one in group.members if one.sighting.whole_environment), None)
+    # what a container was given is told by inspect; its process has the image's own and what the engine sets besides
+    whole = [one for one in group.members if one.sighting.whole_environment]
+    live = next((one for one in whole if kind_of(one) == "inspect"), next(iter(whole), None))
     for member in reversed(group.members):
         for name, variable in member.sighting.env.items():
             if live is None or name in live.sighting.env:
@@ -322,6 +324,7 @@ def merged_environment(group: Group) -> Mapping[str, tuple[str, str]]:
     for member in group.members:
         # a file outlives the process that was started with it
         for name, variable in member.sighting.env.items():
-            if name in env and not member.sighting.whole_environment and env[name][0] in (variable.text, MARK):
+            lasting = not member.sighting.whole_environment or kind_of(member) == "inspect"
+            if name in env and lasting and env[name][0] in (variable.text, MARK):
                 env[name] = (variable.text, variable.origin)
     return env

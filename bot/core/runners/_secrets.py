@@ -1,7 +1,8 @@
 """Where secrets live on a host, from the words of a SecretRef to what the start script reads.
 
 Understood: "env file /etc/llm/hf.env" (with ", NAME" for a variable called otherwise), "unit qwen.service,
-Environment=HF_TOKEN", "file ~/.cache/huggingface/token" (its first line), "process 4711, environ HF_TOKEN".
+Environment=HF_TOKEN", "file ~/.cache/huggingface/token" (its first line), "process 4711, environ HF_TOKEN",
+"container vllm, environment HF_TOKEN" (also a stopped one).
 """
 
 import re
@@ -17,6 +18,7 @@ _FORMS = {
     "env_file": re.compile(rf"env(?:ironment)?[ -]?file (?P<place>\S+?)(?:, (?P<variable>{_NAME}))?", re.IGNORECASE),
     "unit": re.compile(rf"unit (?P<place>[\w@.:\\-]+), Environment=(?P<variable>{_NAME})", re.IGNORECASE),
     "file": re.compile(r"file (?P<place>\S+)", re.IGNORECASE),
+    "container": re.compile(rf"container (?P<place>[\w.-]+), environment (?P<variable>{_NAME})", re.IGNORECASE),
     "process": re.compile(rf"process (?P<place>\d+), environ (?P<variable>{_NAME})", re.IGNORECASE),
 }
 
