@@ -6,8 +6,17 @@ its reason, never zero or free.
 """
 
 from bot.core.facts._fact import Fact, HostFacts, ProbeTarget
-from bot.core.facts._probe import parse_probe, probe_command, probe_context, probe_limit_s
+from bot.core.facts._probe import NOT_ASKED, parse_probe, probe_command, probe_context, probe_limit_s
 
-__all__ = ["Fact", "HostFacts", "ProbeTarget", "parse_probe", "probe_command", "probe_context", "probe_limit_s"]
+__all__ = [
+    "NOT_ASKED",
+    "Fact",
+    "HostFacts",
+    "ProbeTarget",
+    "parse_probe",
+    "probe_command",
+    "probe_context",
+    "probe_limit_s",
+]
 
 EVERY_MODULE_IS_A_PLUGIN = True

@@ -12,6 +12,8 @@ from bot.core.facts._fact import Fact, HostFacts, ProbeTarget
 
 #: of each fact; what is longer is cut and then unknown
 OUTPUT_LIMIT_BYTES = 400_000
+#: how the reason begins where nothing was looked at, because nobody asked
+NOT_ASKED = "not asked"
 #: exit statuses of `timeout`: ran out, and had to be killed
 _TIMED_OUT = ("124", "137")
 
@@ -59,7 +61,7 @@ def parse_probe(
     readings: dict[str, Reading[object]] = {}
     for fact in facts:
         if not fact.snippet(target):
-            readings[fact.name] = Unknown("not asked: the launch does not say what to look at")
+            readings[fact.name] = Unknown(f"{NOT_ASKED}: the launch does not say what to look at")
         elif fact.name not in frames:
             readings[fact.name] = Unknown("the probe ended before it answered")
         else:

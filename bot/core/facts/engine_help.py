@@ -14,7 +14,7 @@ from bot.core.facts._fact import Fact, ProbeTarget
 from bot.core.facts._python import find_python
 
 #: a paragraph's first line; prose stands from column 24 (argparse) or 40 (llama.cpp) on
-_HEAD = re.compile(r" {0,4}-")
+_HEAD = re.compile(r"(?:  )?-")
 #: two spaces end the spellings, but for those that llama.cpp lines up in columns
 _GAP = re.compile(r"\s{2,}(?![-\s])")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z](?:[\w-]|\.(?=\w))*")
@@ -22,6 +22,8 @@ _VALUE = re.compile(r"\{[^{}]*\}|\[[^][]*\]|<[^<>]*>")
 #: choices are closed unless more is taken: "{a,b} or name registered in …"
 _CHOICES = re.compile(r"\{([^{}\s][^{}]*)\}(?!\s*or\b)")
 _DEPRECATED = re.compile(r"\[?deprecated\b", re.IGNORECASE)
+#: `sglang serve` goes on with the flags of a server for pictures
+_OTHER_PROGRAM = "--- Help for Diffusion"
 #: fewer are no flag list but an error, or a page of topics
 _ENOUGH = 20
 TIMEOUT_S = 25
@@ -36,16 +38,16 @@ class EngineHelp:
     #: spelling -> the help's own words
     deprecated: Mapping[str, str] = field(default_factory=dict)
 
-    def spelling(self, typed: str) -> str | None:
+    def spelling(self, typed: str, *, prefixes: bool = True) -> str | None:
         """The spelling that a typed flag stands for: itself, with dashes for underscores, the head of a dotted option,
-        or the beginning of exactly one. None: it has none."""
+        or, where the engine takes `prefixes`, the beginning of exactly one. None: it has none."""
         head = typed.split(".", 1)[0]
         dashed = head.replace("_", "-") if head.startswith("--") else head
         for form in (typed, head, dashed):
             if form in self.flags:
                 return form
         begun = [flag for flag in self.flags if dashed.startswith("--") and flag.startswith(dashed)]
-        return begun[0] if len(begun) == 1 else None
+        return begun[0] if prefixes and len(begun) == 1 else None
 
 
 def snippet(target: ProbeTarget) -> str:
@@ -80,8 +82,11 @@ def _paragraphs(output: str) -> list[tuple[list[str], tuple[str, ...], str]]:
     """(spellings, choices, prose) of each flag."""
     found: list[tuple[list[str], tuple[str, ...], list[str]]] = []
     for line in output.splitlines():
-        if _HEAD.match(line):
-            head, *prose = _GAP.split(line.strip(), maxsplit=1)
+        if line.startswith(_OTHER_PROGRAM):
+            break
+        head, *prose = _GAP.split(line.strip(), maxsplit=1)
+        # an example has quotes, spellings have none
+        if _HEAD.match(line) and not re.search("[\"']", head):
             listed = _CHOICES.search(head)
             values = tuple(word.strip() for word in listed[1].split(",")) if listed else ()
             found.append((_FLAG.findall(_VALUE.sub(" ", head)), values, prose))
