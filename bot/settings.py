@@ -151,7 +151,18 @@ def load(**overrides: object) -> Settings:
     try:
         return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
     except ValidationError as error:
-        faults = [f"{'.'.join(str(p) for p in e['loc']) or 'relaunch.toml'}: {e['msg']}" for e in error.errors()]
-        raise SettingsError(faults) from None
+        raise SettingsError([_fault(one["loc"], one["msg"]) for one in error.errors()]) from None
     except (ValueError, OSError) as error:
         raise SettingsError([f"relaunch.toml cannot be read: {error}"]) from None
+
+
+def _fault(place: tuple[int | str, ...], said: str) -> str:
+    """One fault of pydantic's in words: the setting, its variable, what is wrong with it."""
+    if not place:
+        return f"relaunch.toml: {said}"
+    name = ".".join(str(part) for part in place)
+    said = said.removeprefix("Value error, ")
+    if said == "Extra inputs are not permitted":
+        return f"{name}: there is no such setting; docs/settings.md lists them"
+    top = str(place[0])
+    return f"{name} ({'RELAUNCH_' + top.upper()}): {said[:1].lower()}{said[1:]}"

@@ -20,11 +20,16 @@ def faults_of(settings: Settings, *, offline: bool) -> list[str]:
     """Every fault with its remedy, a line each."""
     app = make_app(settings)
     try:
-        found = list(_database(app))
-        if offline or found:
+        found = [*_database(app), *_settings(settings)]
+        if offline:
             return found
-        app.open(work=False)
-        return [*found, *_slack(settings), *_hosts(app)]
+        found += _slack(settings)
+        try:
+            app.open(work=False)
+        except RelaunchError:
+            # the database's fault is told already
+            return found
+        return [*found, *_hosts(app)]
     finally:
         app.close()
 
@@ -36,12 +41,21 @@ def _database(app: App) -> Iterator[str]:
         yield _line(error)
 
 
+def _settings(settings: Settings) -> Iterator[str]:
+    if settings.slack_bot_token is None:
+        yield "RELAUNCH_SLACK_BOT_TOKEN is not set → create the app from manifest.yaml and copy its bot token (xoxb-…)"
+    if settings.slack_app_token is None and settings.slack_signing_secret is None:
+        yield (
+            "neither RELAUNCH_SLACK_APP_TOKEN (Socket Mode) nor RELAUNCH_SLACK_SIGNING_SECRET (HTTP) is set → make an "
+            "app-level token with the scope connections:write (xapp-…)"
+        )
+    if not settings.access.administrators:
+        yield "nobody administers: access.administrators is empty → put your Slack user id there (U…)"
+
+
 def _slack(settings: Settings) -> Iterator[str]:
     if settings.slack_bot_token is None:
-        yield "RELAUNCH_SLACK_BOT_TOKEN is not set → create the app from manifest.yaml and copy its bot token"
         return
-    if settings.slack_app_token is None and settings.slack_signing_secret is None:
-        yield "neither RELAUNCH_SLACK_APP_TOKEN (Socket Mode) nor RELAUNCH_SLACK_SIGNING_SECRET (HTTP) is set"
     client = web_client(settings.slack_bot_token.get_secret_value(), settings.slack_api_url)
     try:
         answer = client.auth_test()
@@ -54,8 +68,6 @@ def _slack(settings: Settings) -> Iterator[str]:
         missing = [scope for scope in _NEEDED_SCOPES if scope not in granted]
         if missing:
             yield f"the bot token lacks {', '.join(missing)} → paste manifest.yaml again and reinstall the app"
-    if not settings.access.administrators:
-        yield "nobody administers: access.administrators is empty → put your Slack user id there"
 
 
 def _hosts(app: App) -> Iterator[str]:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 _ENDED = ("success", "error", "cancelled", "max_recovery_attempts_exceeded")
 _OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
+#: messages that say that what was asked for was not done
+_NOT_DONE = frozenset(
+    ("error", "failed", "host_key", "not_acted", "not_found", "not_permitted", "not_understood", "problem", "question",
+     "refusal")
+)  # fmt: skip
 
 
 def add_to(app: typer.Typer) -> None:
@@ -97,7 +102,7 @@ class Talk:
             shown = Payload(text=str(payload["text"]), blocks=list(payload["blocks"]))
             self._out.print(render_terminal(shown), markup=False)
             self._out.print()
-            self._failed = self._failed or ts.endswith((":problem", ":error", ":failed"))
+            self._failed = self._failed or payload.get("template") in _NOT_DONE
 
     def _approve(self, operation: str, approve: bool) -> bool:
         """Ask the person at the terminal; without one, leave it open."""

@@ -55,7 +55,8 @@ def web(
     with _closing(make_app(settings)) as app:
         slack = app.slack()
         app.open(slack=slack.messenger)
-        server = web_server(app, slack.answer(app.inbox()), host or settings.web_host, port or settings.web_port)
+        place = host or settings.web_host, settings.web_port if port is None else port
+        server = web_server(app, slack.answer(app.inbox()), *place)
         threading.Thread(target=server.serve_forever, name="web", daemon=True).start()
         print(f"listening on http://{server.server_name}:{server.server_port}", file=sys.stderr)
         _until_signal()

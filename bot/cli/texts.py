@@ -93,6 +93,7 @@ def diagnose(
     """Say why a launch failed or is slow, from its log."""
     from bot.core.diagnosis import answer, diagnose_row, split_command
     from bot.core.diagnosis import diagnose as find_cause
+    from bot.core.engines import engines_by_name
 
     if jsonl is not None:
         for row in rows(jsonl):
@@ -100,12 +101,14 @@ def diagnose(
         return
     if file is None:
         raise typer.BadParameter("give a log file or --jsonl FILE")
+    if engine is not None and engine not in engines_by_name():
+        raise typer.BadParameter(f"the engines are {', '.join(engines_by_name())}", param_hint="--engine")
     diagnosis = find_cause(chunks(file), engine=engine, argv=split_command(command), exit_status=exit_status)
     if as_json:
         print_json(_redacted(answer(diagnosis)))
         return
     print(f"{diagnosis.kind}{' (a guess)' if diagnosis.confidence == 'low' else ''}: {redact(diagnosis.cause)}")
-    if diagnosis.fix:
+    if diagnosis.fix and (diagnosis.evidence or diagnosis.kind != "unknown"):
         print(f"→ {redact(diagnosis.fix)}")
     for line in diagnosis.evidence:
         print(f"  line {line.number}: {redact(line.text)}")

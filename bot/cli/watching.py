@@ -79,6 +79,10 @@ def bench(
     reuse_prompts: Annotated[bool, typer.Option("--reuse-prompts", help="Let prompts come from the cache.")] = False,
     model: Annotated[str | None, typer.Option(help="Served name; default: the first.")] = None,
     compare: Annotated[Path | None, typer.Option(help="JSON of an earlier run to compare with.")] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(envvar="RELAUNCH_BENCH_API_KEY", help="Best given in the variable.", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure a server from this machine. Needs no database."""
@@ -95,6 +99,8 @@ def bench(
         raise typer.BadParameter("numbers with commas, such as 1,4,16", param_hint="--concurrency") from None
     if min(widths) < 1:
         raise typer.BadParameter("at least 1", param_hint="--concurrency")
+    if "@" in url.partition("//")[2].partition("/")[0]:
+        raise typer.BadParameter("no password in the address; a key goes into RELAUNCH_BENCH_API_KEY", param_hint="URL")
     earlier = _measurement(compare) if compare else None
     console = Console(stderr=True)
     measurement = bench_url(
@@ -114,6 +120,7 @@ def bench(
             f"concurrency {p.concurrency} ({p.phase}): {p.requests} answers, {p.elapsed_s:.0f} s", highlight=False
         ),
         model=model,
+        api_key=api_key,
     )
     verdict = compare_measurements(earlier, measurement) if earlier else None
     if as_json:

@@ -28,7 +28,7 @@ def make_app(settings: Settings) -> "App":
 @contextmanager
 def opened(settings: Settings | None = None, *, migrate: bool = True) -> "Iterator[App]":
     """The app, open. Where a bot already works on the same SQLite file, runs are submitted to it."""
-    app = make_app(settings or load())
+    app = make_app(_for_terminal(settings or load()))
     try:
         if migrate:
             app.database.migrate()
@@ -46,13 +46,18 @@ def opened(settings: Settings | None = None, *, migrate: bool = True) -> "Iterat
 @contextmanager
 def stored(settings: Settings | None = None) -> "Iterator[App]":
     """The app with its database only: nothing is carried out."""
-    app = make_app(settings or load())
+    app = make_app(_for_terminal(settings or load()))
     try:
         app.database.migrate()
         app.open(work=False)
         yield app
     finally:
         app.close()
+
+
+def _for_terminal(settings: Settings) -> Settings:
+    """What a person at the terminal is told is the answer itself, not the log of it."""
+    return settings.model_copy(update={"log_level": "WARNING"}) if settings.log_level == "INFO" else settings
 
 
 def me() -> Actor:

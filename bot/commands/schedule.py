@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 
 from bot.commands._spec import CommandSpec
+from bot.core.access import TERMINAL
 from bot.core.domain.command import Intent
 from bot.core.domain.message import Message
 from bot.core.domain.operation import AuditEvent, Permission, Schedule
@@ -38,8 +39,13 @@ def _run(services: Services, request: Request, run: Run) -> None:
     if every_s is not None and every_s < LEAST_S:
         raise BadInputError("reports can be posted once a minute at most", remedy="choose a longer rhythm")
 
+    channel = command.channel_id or request.conversation.channel
+    if channel.startswith(TERMINAL):
+        raise BadInputError(
+            "reports are posted into a channel of Slack", remedy="say it there, or in a direct message to the bot"
+        )
+
     def work() -> Message:
-        channel = command.channel_id or request.conversation.channel
         # the same rhythm for the same host and channel is the same schedule: said twice, it is posted once
         same = f"{channel}|{command.host}|{command.cron}|{every_s}"
         schedule = Schedule(

@@ -166,12 +166,17 @@ class Target:
 
     def __init__(self, url, api_key):
         parts = urllib.parse.urlsplit(url if "//" in url else "http://" + url)
-        self.base = "%s://%s%s" % (parts.scheme, parts.netloc, parts.path.rstrip("/"))
+        # a password in the address would be shown with every error
+        place = parts.netloc.rsplit("@", 1)[-1]
+        self.base = "%s://%s%s" % (parts.scheme, place, parts.path.rstrip("/"))
         if self.base.endswith("/v1"):
             self.base = self.base[:-3]
         self.tls = ssl.create_default_context() if parts.scheme == "https" else None
         self.host = parts.hostname or "127.0.0.1"
-        self.port = parts.port or (443 if self.tls else 80)
+        try:
+            self.port = parts.port or (443 if self.tls else 80)
+        except ValueError:
+            raise Failure("%s names no port" % place)
         try:
             found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
@@ -182,8 +187,7 @@ class Target:
         prefix = urllib.parse.urlsplit(self.base).path
         self.prefix = prefix
         self.headers = (
-            "Host: %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nConnection: close\r\n"
-            % (parts.netloc.rsplit("@", 1)[-1])
+            "Host: %s\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nConnection: close\r\n" % place
         )
         if api_key:
             self.headers += "Authorization: Bearer %s\r\n" % api_key
@@ -214,7 +218,7 @@ class Target:
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode("utf-8", "replace")
         except (OSError, ValueError) as error:
-            return None, str(error)
+            return None, str(getattr(error, "reason", error))
 
     def metrics(self):
         """The lines of /metrics that tell of tokens and requests, or None."""
@@ -568,10 +572,12 @@ def prepare(config, target, prompts):
     Returns the options. The trial requests are short and count for nothing."""
     if not config["model"]:
         status, text = target.fetch("/v1/models")
+        if status is None:
+            raise Failure("%s does not answer: %s" % (target.base, text))
         try:
             config["model"] = json.loads(text)["data"][0]["id"]
         except (ValueError, KeyError, IndexError, TypeError):
-            raise Failure("no model named by /v1/models of %s (%s): %s" % (target.base, status, server_words(text)))
+            raise Failure("%s names no model (HTTP %s): %s" % (target.base, status, server_words(text)))
     first = {}
     for endpoint in [config["endpoint"], "completions" if config["endpoint"] == "chat" else "chat"]:
         config["endpoint"] = endpoint

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from bot.workflows.inbox import Inbox
 from bot.workflows.ports import Clock
 
 _log = structlog.get_logger()
+_STAMP = re.compile(r"[0-9]{1,12}")
+_SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
 
 #: fewer would let a slow users.info hold up other people's clicks past Slack's 3 seconds
 LISTENER_THREADS = 24
@@ -145,12 +148,23 @@ class HttpEdge:
 
     def handle(self, body: bytes, headers: Mapping[str, str]) -> HttpAnswer:
         """Answer one POST."""
+        by_name = {name.lower(): value for name, value in headers.items()}
+        # Bolt raises for what is no number or no ASCII here
+        if not _STAMP.fullmatch(by_name.get("x-slack-request-timestamp", "")) or not _SIGNATURE.fullmatch(
+            by_name.get("x-slack-signature", "")
+        ):
+            return HttpAnswer(401, {}, "not signed")
         try:
             text = body.decode("utf-8")
         except UnicodeDecodeError:
             return HttpAnswer(400, {}, "not UTF-8")
-        request = BoltRequest(body=text, headers={name: [value] for name, value in headers.items()})
-        answer = self._app.dispatch(request)
+        try:
+            request = BoltRequest(body=text, headers={name: [value] for name, value in headers.items()})
+            answer = self._app.dispatch(request)
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
+            # Bolt raises for headers and bodies that Slack never sends; who sends them learns nothing
+            _log.info("not a request of Slack", error=type(error).__name__)
+            return HttpAnswer(400, {}, "not a request of Slack")
         shown = {name: ", ".join(map(str, values)) for name, values in answer.headers.items()}
         return HttpAnswer(answer.status, shown, answer.body or "")
 

@@ -53,9 +53,11 @@ class Database:
                 script.get_revision(have)
             connection.execute(text("CREATE TABLE relaunch_may_write (one INTEGER)"))
             connection.rollback()
+        if have is None:
+            raise PermanentError(f"the database {self._place} is not set up yet", remedy="run `relaunch migrate`")
         if have != head:
             raise PermanentError(
-                f"the database schema is at {have or 'nothing'}, this version needs {head}",
+                f"the database {self._place} is of an older version ({have}; this one needs {head})",
                 remedy="run `relaunch migrate`",
             )
 

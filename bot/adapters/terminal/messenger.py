@@ -59,7 +59,8 @@ class TerminalMessenger:
 
     def _append(self, channel: str, kind: str, ts: str, message: Message) -> None:
         payload = render(message, self._templates)
-        self._log.append(channel, kind, ts, {"text": payload.text, "blocks": payload.blocks})
+        line = {"text": payload.text, "blocks": payload.blocks, "template": message.template}
+        self._log.append(channel, kind, ts, line)
 
 
 class RoutedMessenger:

@@ -60,4 +60,26 @@ def test_slacks_address_check_is_answered(edge):
 
 
 def test_bytes_that_are_no_text_are_refused(edge):
-    assert edge.handle(b"\xff\xfe", {}).status == 400
+    assert edge.handle(b"\xff\xfe", signed(b"\xff\xfe", at=time.time())).status == 400
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"X-Slack-Request-Timestamp": "soon"},
+        {"X-Slack-Request-Timestamp": "9" * 400},
+        {"X-Slack-Signature": "v0=ünsigned"},
+        {"X-Slack-Signature": ""},
+    ],
+)
+def test_a_signature_that_is_none_is_refused(bot, edge, change):
+    body = json.dumps(EVENT).encode()
+    assert edge.handle(body, signed(body, at=time.time()) | change).status == 401
+    assert edge.handle(body, {}).status == 401
+    assert bot.inbox.calls == []
+
+
+@pytest.mark.parametrize("body", [b"[]", b"3", b"null", b'"x"', b"{", b""])
+def test_a_signed_body_that_slack_never_sends_gets_an_answer(bot, edge, body):
+    assert edge.handle(body, signed(body, at=time.time())).status in (400, 404)
+    assert bot.inbox.calls == []
