@@ -122,7 +122,8 @@ class Command:
     output_tokens: int | None = None
     topics: tuple[str, ...] = ()
     name: str | None = None
-    #: what `save` does with the name: "name", "tag", "alias", "baseline"
+    #: what `save` does with the name: "name", "tag", "alias", "baseline", or a change of the catalog
+    #: (core.catalog.edits.EditKind), whose value `name` is
     save_as: str | None = None
     #: ISO 8601 duration
     every: str | None = None

@@ -1,7 +1,7 @@
 """The intent of one clause, with its message around it."""
 
 from bot.core.domain.command import Intent
-from bot.core.language import actions, draft, reading, reports, saving
+from bot.core.language import actions, draft, editing, reading, reports, saving
 from bot.core.language import lexicon as lex
 from bot.core.language.message import ASKING, Message
 from bot.core.language.slots import Slots
@@ -59,6 +59,8 @@ def _supposed(message: Message, act: Act) -> bool:
 
 
 def _saves(message: Message, act: Act) -> bool:
+    if editing.edit(act.clause.tokens[act.at :]) is not None:
+        return True
     saved = saving.save(act.clause.words[act.at :], [t.raw for t in act.clause.tokens[act.at :]])
     return saved is not None and bool(saved.name or message.context)
 

@@ -46,7 +46,10 @@ READ_VERBS = words(
 BENCH_VERBS = words("measure benchmark bench profile perf speedtest loadtest stress clock")
 SCAN_VERBS = words("scan discover search rescan find crawl import detect rediscover")
 COMPARE_VERBS = words("compare diff contrast difference")
-SAVE_VERBS = words("save call name tag alias pin remember store bookmark label mark rename keep note record nickname")
+SAVE_VERBS = words(
+    "save call name tag alias pin remember store bookmark label mark rename keep note record nickname "
+    "archive unarchive untag unpin unalias retire"
+)
 SCHEDULE_VERBS = words(
     "post send report ping schedule notify message publish remind give show update tell drop do run check"
 )

@@ -5,21 +5,28 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from bot.core.catalog.edits import EditKind
 from bot.core.catalog.resolve import by_names, narrowed, ranked_names
 from bot.core.domain.command import Command, Intent, Question, Reason
-from bot.core.language import comparing, phrases, saving, topics
-from bot.core.language.draft import draft, names_target, nearest, tags
+from bot.core.language import comparing, editing, phrases, saving, slots, topics
+from bot.core.language.draft import draft, leftovers, names_target, nearest, tags
 from bot.core.language.message import Message
 from bot.core.language.slots import Slots
 from bot.core.language.speech import Act
 from bot.core.language.vocabulary import Vocabulary
 
 _OF_ONE = frozenset({Intent.LOGS, Intent.BENCH, Intent.INSPECT, Intent.SHOW, Intent.SAVE})
+_EDITS = frozenset(kind.value for kind in EditKind)
+#: changes that need nothing but a config; a pin without a revision means the one that is launched now
+_NO_VALUE = frozenset({EditKind.PIN, EditKind.UNPIN, EditKind.ARCHIVE, EditKind.RESTORE})
 _OF_NO_THREAD = frozenset({Intent.SCHEDULE, Intent.UNSCHEDULE, Intent.SCHEDULES, Intent.HELP, Intent.HOSTS})
 
 
 def command(message: Message, intent: Intent, act: Act, found: Slots) -> Command:
     """A reading request, located by the catalog and the thread, with the question that is left."""
+    changed = editing.edit(act.clause.tokens[act.at :]) if intent is Intent.SAVE else None
+    if changed is not None:
+        return _edited(message, changed)
     made = _counted(draft(message.text, intent, found), found, message.vocabulary)
     if intent is Intent.SAVE:
         made = _named_save(made, act)
@@ -63,6 +70,24 @@ def _named_save(made: Command, act: Act) -> Command:
     if saved is None:
         return made
     return replace(made, name=saved.name, save_as=saved.how, names=(), hosts=(), host=None, unknown=(), all=False)
+
+
+def _edited(message: Message, changed: editing.Edit) -> Command:
+    """A change of the catalog: only the words that name the config are looked up."""
+    found = slots.read([*changed.target], message.vocabulary, kind=Intent.SAVE)
+    made = replace(
+        draft(message.text, Intent.SAVE, found),
+        name=changed.value,
+        save_as=changed.kind.value,
+        overrides={},
+        flags={},
+        all=False,
+    )
+    if changed.named and not names_target(made) and not made.unknown:
+        made = replace(made, unknown=tuple(leftovers(found.tokens))[:1])
+    if made.unknown:
+        return _asked(made, found, message)
+    return _asked(_located(made, found, message), found, message)
 
 
 def _located(made: Command, found: Slots, message: Message) -> Command:
@@ -127,6 +152,10 @@ def _question(made: Command, found: Slots, message: Message) -> Question | None:
         options = sorted(set().union(*found.hosts.several))[:5]
         return Question(code="which_host", values={"hosts": options})
     if made.intent is Intent.SAVE:
+        if made.config is None and made.candidates and made.save_as in _EDITS:
+            return Question(code="which_config")
+        if made.save_as in _NO_VALUE and made.config:
+            return None
         if message.context is None and not made.config and not made.launch_numbers:
             return Question(code="which_target")
         return None if made.name else Question(code="no_name")
