@@ -320,14 +320,16 @@ def _service(
 ) -> list[Sighting]:
     entrypoint = _words(body.get("entrypoint"), project)
     command = _words(body.get("command"), project)
+    # an empty one takes the image's away
+    hidden = body.get("entrypoint") is None
     image = project.interpolate(str(body["image"])) if body.get("image") else None
     where = f"compose {evidence[0].path}, service {name}"
     env = _environment(body, project, where)
     container = replace(
-        _container(name, body, project, image, hidden=not entrypoint),
+        _container(name, body, project, image, hidden=hidden),
         options=options_of_compose(_interpolated(body, project), project.folder),
         command=(*entrypoint, *command),
-        image_entrypoint=not entrypoint,
+        image_entrypoint=hidden,
     )
     cwd = body.get("working_dir")
     user = body.get("user")

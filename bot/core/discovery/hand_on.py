@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot.core.discovery import program_options as options
 from bot.core.discovery.launch_call import Call
 from bot.core.discovery.program_options import WRAPPERS, Options
-from bot.core.discovery.shell_state import Variable, basename, join_path
+from bot.core.discovery.shell_state import Variable, basename, is_unknown, join_path
 
 if TYPE_CHECKING:
     from bot.core.discovery.shell_run import Interpreter
@@ -32,8 +32,13 @@ def _as_user(call: Call, user: str | None, *, keep: bool, login: bool) -> Call:
 
 def _with_assignments(call: Call, position: int, origin: str) -> Call:
     env = dict(call.env)
-    while position < len(call.argv) and (match := _ASSIGNMENT.fullmatch(call.argv[position])):
-        env[match[1]] = Variable(match[2], True, origin)
+    while position < len(call.argv):
+        match = _ASSIGNMENT.fullmatch(call.argv[position])
+        if match:
+            env[match[1]] = Variable(match[2], True, origin)
+        elif not is_unknown(call.argv[position]):
+            # `env $(cat .env) …`: variables that only running would tell
+            break
         position += 1
     return replace(call, env=env, argv=call.argv[position:])
 

@@ -17,9 +17,14 @@ _JOURNAL = re.compile(r"^\w{3} +\d+ [\d:]{8} \S+ [^\s\[]+\[(\d+)\]: |^\d{4}-\d\d
 _LLAMA_MODEL = re.compile(r"load_model: loading model '([^']+)'")
 _LLAMA_LOADER = re.compile(r"llama_model_loader: loaded meta data with .*? from (\S.*?) \(version")
 _LLAMA_ADDRESS = re.compile(
-    r"hostname[:=] ?\"?(?P<host>[^\s,\"]+)\"?,? port[:=] ?\"?(?P<port>\d+)"
+    r"hostname\"?[:=] ?\"?(?P<host>[^\s,\"]+)\"?,? ?\"?port\"?[:=] ?\"?(?P<port>\d+)"
     r"|listening on https?://(?P<host_of_url>\[[^\]]*\]|[^\s:/]+):(?P<port_of_url>\d+)"
     r"|port=\"(?P<port_first>\d+)\" hostname=\"(?P<host_last>[^\"]+)\""
+)
+#: what only a server has, of what vLLM lists as not default, and what only a server prints
+_SERVER_FIELDS = frozenset(("model_tag", "host", "port", "api_key", "uvicorn_log_level", "enable_auto_tool_choice"))
+_SERVER_LINE = re.compile(
+    r"\(APIServer|vLLM API server version|Starting vLLM server|Starting vLLM API server|Uvicorn running"
 )
 _LINE_LIMIT = 100_000
 _DEPTH_LIMIT = 40
@@ -147,6 +152,9 @@ def _from_line(
     values = _read_dict(line, start) if line[start : start + 1] == "{" else _read_call(line, start)
     model = next((values[name] for name in shape.model_fields if isinstance(values.get(name), str)), None)
     if engine is None or model is None or not _is_server(values, shape):
+        return None
+    if not shape.lists_defaults and not (_SERVER_FIELDS & values.keys() or _SERVER_LINE.search(artefact.text)):
+        # vllm.LLM(…) prints the same line
         return None
     argv = [*shape.program, *([] if shape.positional else ["--" + shape.model_fields[0].replace("_", "-")]), str(model)]
     listed: dict[str, Scalar] = {}

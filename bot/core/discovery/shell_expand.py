@@ -27,7 +27,7 @@ _BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 #: variables that a shell makes up as it runs
 _RUNTIME = frozenset(
-    ("RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "PPID", "HOSTNAME", "HOST",
+    ("RANDOM", "SRANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID", "PPID", "HOSTNAME",
      "OSTYPE", "HOSTTYPE", "MACHTYPE", "$", "!", "_", "PATH", "TERM", "DISPLAY", "SSH_AUTH_SOCK")
 )  # fmt: skip
 _FIELDS_LIMIT = 2000

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from bot.core.discovery.shell_filters import FILTERS, run_filter
-from bot.core.discovery.shell_state import Sink, basename, directory, has_unknown, join_path
+from bot.core.discovery.shell_state import Sink, basename, directory, has_unknown, join_path, place_of
 from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, YES, Status
 
@@ -118,7 +118,7 @@ def _tee(shell: "Interpreter", words: list[str], node: Simple) -> Status:
         return LIKELY
     text = "".join(line + "\n" for line in shell.stdin)
     for target in words[1:]:
-        path = join_path(shell.scope.cwd, target)
+        path = place_of(shell.scope.cwd, target)
         if path and not target.startswith("-"):
             shell.write_file(path, Sink([text]), append="-a" in words)
     shell.write(text)
@@ -129,7 +129,7 @@ def _copied(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     """cp, mv, install and ln of files that this text wrote."""
     names = [word for word in words[1:] if not word.startswith("-")]
     given = re.findall(r"(?:^|\0)-[mog]\0([^\0]+)", "\0".join(words[1:])) if words[0] == "install" else []
-    places = [join_path(shell.scope.cwd, name) for name in names if name not in given]
+    places = [place_of(shell.scope.cwd, name) for name in names if name not in given]
     target = places[-1] if len(places) > 1 else None
     for source in places[:-1]:
         text = shell.world.written.get(source or "")

@@ -105,6 +105,9 @@ class _Parser(SimpleReader):
             self._blank() if one_line and out.items else self._blank_lines()
             if self.position >= len(self.text) or self._at(closing):
                 break
+            if self.fish and self.peek() == ";":
+                self.position += 1
+                continue
             if one_line and out.items and self.peek() == "\n":
                 self._newline()
                 break

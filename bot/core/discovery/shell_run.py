@@ -21,7 +21,7 @@ from bot.core.discovery.shell_control import (
 )
 from bot.core.discovery.shell_expand import Expander
 from bot.core.discovery.shell_parser import parse_shell
-from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable, has_unknown, join_path, render
+from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable, has_unknown, join_path, place_of, render
 from bot.core.discovery.shell_syntax import (
     AndOr,
     ArithmeticCommand,
@@ -121,17 +121,35 @@ class Interpreter:
         if self._depth > _DEPTH:
             return LIKELY
         try:
-            return self.run(parse_shell(text, fish=self.fish).body)
+            return self._statements(parse_shell(text, fish=self.fish).body)
         except Leave as leave:
             return YES if leave.kind in ("exit", "return") else LIKELY
         except RecursionError:
             return LIKELY
 
+    def _statements(self, body: Sequence) -> Status:
+        """Each statement of a script with half of the steps that are left: one that never ends takes not all."""
+        if self._depth:
+            return self.run(body)
+        status = YES
+        for item, background in body.items:
+            left = self._steps[0]
+            self._steps[0] = allowed = left // 2
+            try:
+                status = self.run(Sequence([(item, background)]))
+            except Leave as leave:
+                if leave.kind != "spent" or left < _STEPS // 16:
+                    raise
+            self._steps[0] += left - allowed
+        return status
+
     def run(self, node: Node) -> Status:
         """Follow one node."""
         self._steps[0] -= 1
-        if self._steps[0] < 0 or len(self.launches) > _LAUNCHES:
+        if len(self.launches) > _LAUNCHES:
             raise Leave("exit")
+        if self._steps[0] < 0:
+            raise Leave("spent")
         match node:
             case Simple():
                 return self._simple(node)
@@ -383,7 +401,7 @@ class Interpreter:
             if text is not None:
                 self.stdin = text.splitlines()
             elif redirect.operator in (">", ">>", ">|", "&>", "&>>") and redirect.descriptor in ("", "1"):
-                path = join_path(self.scope.cwd, self.expander.text(redirect.target))
+                path = place_of(self.scope.cwd, self.expander.text(redirect.target))
                 target = (path or "", ">>" in redirect.operator)
                 self.sink = Sink()
         try:
@@ -425,9 +443,10 @@ class Interpreter:
     def find_file(self, path: str) -> ShellFile | None:
         """A file that an artefact or a here-document gives. Where the folder is not known, the one of that name."""
         full = join_path(self.scope.cwd, path)
+        place = full or place_of(self.scope.cwd, path)
+        if place is not None and place in self.world.written:
+            return ShellFile("script", "", render(self.world.written[place]))
         if full is not None:
-            if full in self.world.written:
-                return ShellFile("script", "", render(self.world.written[full]))
             if full in self.world.files:
                 return self.world.files[full]
             self.world.missing[full] = None

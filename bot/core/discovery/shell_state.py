@@ -134,6 +134,11 @@ def render(text: str) -> str:
     return _MARKS.sub("", text)
 
 
+def is_unknown(text: str) -> bool:
+    """Whether only running would tell any of the text."""
+    return text.startswith(UNKNOWN_START) and text.find(UNKNOWN_END) == len(text) - 1
+
+
 def has_unknown(text: str) -> bool:
     """Whether a part of the text only running would tell."""
     return UNKNOWN_START in text
@@ -165,6 +170,16 @@ def join_path(folder: str | None, path: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/" + "/".join(parts)
+
+
+def place_of(folder: str | None, path: str) -> str | None:
+    """Key of a file that a text writes and reads again: its path, or where the folder is not known its path from
+    there ("./run.sh")."""
+    full = join_path(folder, path)
+    if full is not None or folder is not None or path.startswith("~"):
+        return full
+    inside = join_path("/", path)
+    return None if inside is None else "." + inside
 
 
 def directory(path: str) -> str:

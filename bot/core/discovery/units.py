@@ -108,7 +108,7 @@ def _instances(
         if setting.key == "EnvironmentFile" and re.search(r"%[iI]", setting.value):
             place = re.compile(re.sub(r"%[iI]", "(.+)", re.escape(setting.value.lstrip("-")).replace(r"%i", "%i")))
             found |= {match[1] for one in artefacts if (match := place.fullmatch(one.path)) and "*" not in match[1]}
-        if setting.key == "DefaultInstance" and not found:
+        if setting.key == "DefaultInstance" and not found and not any(map(pattern.fullmatch, linked - {name.name})):
             found.add(setting.value)
     names = [f"{name.prefix}@{instance}.{suffix}" for instance in sorted(found)]
     return [replace(name, name=one) for one in names if one not in linked]
