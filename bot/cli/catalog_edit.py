@@ -1,69 +1,63 @@
-"""`relaunch catalog …` that change a config: rename, tag, alias, pin, archive."""
+"""`relaunch catalog …` that change a config: rename, tag, alias, pin, archive. The same as one can say in Slack."""
 
-import sys
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from bot.cli.wiring import stored
-from bot.core.domain.catalog import LaunchConfig
-from bot.errors import BadInputError
+from bot.cli.wiring import me, stored
+from bot.core.catalog.edits import EditKind
+from bot.core.rendering.render import render
+from bot.core.rendering.terminal import render_terminal
+from bot.workflows.edit_config import edit_config
 
 Remove = Annotated[bool, typer.Option("--remove", help="Take it away again.")]
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    for command in (rename, tag, alias, pin, archive):
+    for command in (rename, tag, alias, pin, unpin, archive, unarchive):
         app.command()(command)
 
 
 def rename(name: str, new: str) -> None:
     """Give a config another name; its revisions and launches go along."""
-    with stored() as app:
-        app.ready.catalog.rename(name, new)
-    print(f"{name} is {new} now", file=sys.stderr)
+    _edit(name, EditKind.RENAME, new)
 
 
 def tag(name: str, word: str, remove: Remove = False) -> None:
     """Add a tag, as in "start qwen with stock mtp"."""
-    _change(name, lambda config: replace(config, tags=_with(config.tags, word, remove)))
+    _edit(name, EditKind.UNTAG if remove else EditKind.TAG, word)
 
 
 def alias(name: str, word: str, remove: Remove = False) -> None:
     """Add another name for a config."""
-    _change(name, lambda config: replace(config, aliases=_with(config.aliases, word, remove)))
+    _edit(name, EditKind.UNALIAS if remove else EditKind.ALIAS, word)
 
 
-def pin(name: str, revision: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")]) -> None:
+def pin(
+    name: str, revision: Annotated[str, typer.Argument(help="Its number (r12), its id or the beginning of it.")]
+) -> None:
     """The revision that the config's name means from now on."""
+    _edit(name, EditKind.PIN, revision)
 
-    def pinned(config: LaunchConfig) -> LaunchConfig:
-        found = [one.id for one in config.revisions if one.id.startswith(revision)]
-        if len(found) != 1:
-            known = ", ".join(one.id for one in config.revisions)
-            raise BadInputError(f"{name} has {len(found) or 'no'} revisions {revision}", remedy=f"known: {known}")
-        return replace(config, pinned=found[0])
 
-    _change(name, pinned)
+def unpin(name: str) -> None:
+    """The name means the best proven revision again."""
+    _edit(name, EditKind.UNPIN)
 
 
 def archive(name: str, restore: Annotated[bool, typer.Option("--restore", help="Take it back.")] = False) -> None:
     """Leave a config out of lists and suggestions; its history stays."""
-    _change(name, lambda config: replace(config, archived=not restore))
+    _edit(name, EditKind.RESTORE if restore else EditKind.ARCHIVE)
 
 
-def _with(words: tuple[str, ...], word: str, remove: bool) -> tuple[str, ...]:
-    kept = tuple(one for one in words if one != word)
-    return kept if remove else (*kept, word)
+def unarchive(name: str) -> None:
+    """Offer an archived config again."""
+    _edit(name, EditKind.RESTORE)
 
 
-def _change(name: str, change: Callable[[LaunchConfig], LaunchConfig]) -> None:
+def _edit(name: str, kind: EditKind, value: str | None = None) -> None:
     with stored() as app:
-        config = app.ready.catalog.catalog().configs.get(name)
-        if config is None:
-            raise BadInputError(f"there is no config {name}", remedy="relaunch catalog list")
-        app.ready.catalog.save(change(config))
-    print(f"changed {name}", file=sys.stderr)
+        payload = render(edit_config(app.ready, name, kind, value, me()), app.templates)
+    Console(soft_wrap=True, highlight=False).print(render_terminal(payload), markup=False)

@@ -8,6 +8,7 @@ from bot.core.domain.catalog import Catalog, LaunchConfig
 from bot.core.domain.command import Command
 from bot.core.domain.message import Message
 from bot.workflows.answer import answer
+from bot.workflows.edit_config import archived, archived_message
 from bot.workflows.ports import Run
 from bot.workflows.services import Request, Services
 from bot.workflows.speed import revision_settings
@@ -41,6 +42,9 @@ def question(services: Services, request: Request) -> Message:
     if code == "unsafe_text":
         reason = {"code": str(values.get("reason", "")), "part": str(values.get("words", "")) or None}
         return Message(template="hostile", context=reason)
+    hidden = archived(services, command.text)
+    if hidden is not None:
+        return archived_message(services, hidden)
     candidates = _candidates(services, request, code, values)
     return Message(
         template="question",

@@ -1,25 +1,70 @@
-"""save: give what runs (or a config) a name, a tag, an alias; pin it as baseline."""
+"""save: give what runs (or a config) a name, a tag, an alias; pin it; rename, archive."""
 
 from dataclasses import replace
 
-from bot.commands._asking import ask
+from bot.commands._asking import question
 from bot.commands._spec import CommandSpec
+from bot.core.catalog.edits import EditKind
+from bot.core.catalog.proven import best_revision
 from bot.core.domain.catalog import LaunchConfig, LaunchRecord
-from bot.core.domain.command import Intent
+from bot.core.domain.command import Command, Intent
 from bot.core.domain.message import Message
 from bot.core.domain.operation import AuditEvent, Permission
 from bot.errors import BadInputError
-from bot.workflows.answer import answer
-from bot.workflows.find_launch import find_launch
+from bot.workflows.conversation import permitted
+from bot.workflows.edit_config import archived, archived_message, edit_config
+from bot.workflows.find_launch import by_number, find_launch
 from bot.workflows.ports import Run
 from bot.workflows.services import Request, Services
 
+_EDITS = frozenset(kind.value for kind in EditKind)
+
 
 def _run(services: Services, request: Request, run: Run) -> None:
-    if request.command.ask:
-        ask(services, request, run)
-        return
-    answer(services, request, run, lambda: _save(services, request))
+    run.step("save", lambda: _work(services, request, run))
+
+
+def _work(services: Services, request: Request, run: Run) -> bool:
+    """Looked up, permitted, done and said in one step: who may is asked at that moment."""
+    command = request.command
+    hidden = archived(services, command.text)
+    restores = command.save_as == EditKind.RESTORE
+    name = hidden.name if hidden and restores else command.config
+    if hidden is not None and not restores:
+        message = archived_message(services, hidden)
+    elif command.ask and not (restores and name):
+        message = question(services, request)
+    else:
+        host = _host(services, request, name)
+        if not permitted(services, request.actor, request.conversation, host, Permission.OPERATE, _verb(command)):
+            return False
+        if command.save_as in _EDITS and name is not None:
+            message = edit_config(services, name, EditKind(command.save_as), _value(services, command), request.actor)
+        else:
+            message = _save(services, request)
+    services.messenger.post(request.conversation, message, key=f"{request.id}:answer")
+    return True
+
+
+def _verb(command: Command) -> str:
+    return f"{command.save_as} configs" if command.save_as in _EDITS else "save configs"
+
+
+def _host(services: Services, request: Request, name: str | None) -> str | None:
+    """The host whose config is changed: it decides who may."""
+    config = services.catalog.catalog().configs.get(name or "")
+    return config.host if config is not None else request.command.host
+
+
+def _value(services: Services, command: Command) -> str | None:
+    """What is set. A revision may be named by a launch; without any, it is the one that would be launched."""
+    if command.save_as != EditKind.PIN or command.name:
+        return command.name
+    catalog = services.catalog.catalog()
+    if command.launch_numbers:
+        return by_number(services, command.launch_numbers[0]).revision
+    launches = [one for one in catalog.launches if one.config == command.config]
+    return best_revision(catalog.configs[command.config or ""], launches).id
 
 
 def _save(services: Services, request: Request) -> Message:
@@ -32,14 +77,8 @@ def _save(services: Services, request: Request) -> Message:
     kind, value = command.save_as or "name", command.name or ""
     if kind == "baseline":
         return _baseline(services, request, config, launch)
-    if kind in ("tag", "alias"):
-        known = config.tags if kind == "tag" else config.aliases
-        already = value in known
-        if not already and kind == "tag":
-            services.catalog.save(replace(config, tags=(*known, value)))
-        elif not already:
-            services.catalog.save(replace(config, aliases=(*known, value)))
-        return _saved(services, request, kind, config.name, value, already)
+    if kind in _EDITS:
+        return edit_config(services, config.name, EditKind(kind), value, request.actor)
     return _named(services, request, config, launch, value)
 
 
@@ -91,4 +130,4 @@ def _saved(services: Services, request: Request, what: str, name: str, value: st
     )
 
 
-COMMAND = CommandSpec(intent=Intent.SAVE, permission=Permission.OPERATE, run=_run)
+COMMAND = CommandSpec(intent=Intent.SAVE, permission=Permission.READ, run=_run)

@@ -2,13 +2,15 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from bot.core.access import permission
+from bot.core.catalog.edits import archived_named
 from bot.core.domain.catalog import Catalog
-from bot.core.domain.command import Command, Intent, ThreadContext
+from bot.core.domain.command import ACTIONS, Command, Intent, Question, ThreadContext
 from bot.core.domain.host import Inventory
 from bot.core.domain.message import Conversation, Json, Message
 from bot.core.domain.operation import Actor, Permission
@@ -49,8 +51,9 @@ def converse(services: Services, handlers: Mapping[Intent, Handler], run: Run, a
 
 
 def read(services: Services, text: str, context: ThreadContext | None) -> Command:
-    """Understand a sentence against the live catalog."""
-    return understand(
+    """Understand a sentence against the live catalog. What names an archived config is asked about: the words may also
+    fit one that is offered."""
+    command = understand(
         text,
         _NO_CATALOG,
         _NO_INVENTORY,
@@ -58,6 +61,12 @@ def read(services: Services, text: str, context: ThreadContext | None) -> Comman
         vocabulary=services.vocabulary(),
         now=services.clock.now(),
     )
+    if command.intent in ACTIONS and not command.ask:
+        hidden = archived_named(services.catalog.catalog(), text)
+        if hidden is not None and command.config != hidden.name:
+            asked = Question(code="unknown_name", values={"names": [hidden.name]})
+            return replace(command, ask=True, question=asked, candidates=())
+    return command
 
 
 def thread_context(services: Services, conversation: Conversation) -> ThreadContext | None:

@@ -70,6 +70,11 @@ FORMS: tuple[Form, ...] = (
         example="save this as fast",
     ),
     Form(
+        intent=Intent.SAVE,
+        syntax="rename CONFIG to NAME, tag|untag|alias|pin|unpin|archive|unarchive CONFIG",
+        example="tag {config} as prod",
+    ),
+    Form(
         intent=Intent.HISTORY,
         syntax="history [HOST|MODEL], who started MODEL?",
         example="when did we last run {model}?",
