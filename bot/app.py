@@ -309,7 +309,9 @@ def _path(path: Path | None) -> Path | None:
 def set_up_logging(settings: Settings) -> None:
     """structlog on stderr: JSON in production, readable otherwise. Other libraries at WARNING."""
     renderer: Any = (
-        structlog.processors.JSONRenderer() if settings.log_format == "json" else structlog.dev.ConsoleRenderer(colors=_stderr().isatty())
+        structlog.processors.JSONRenderer()
+        if settings.log_format == "json"
+        else structlog.dev.ConsoleRenderer(colors=_stderr().isatty())
     )
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("paramiko").setLevel(logging.CRITICAL)

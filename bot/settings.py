@@ -1,5 +1,6 @@
 """Settings: the environment (RELAUNCH_…) over relaunch.toml over defaults. All faults at once; secrets hidden."""
 
+import os
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+from pydantic_settings import SettingsError as SettingsFileError
 
 from bot.errors import SettingsError
 
@@ -152,6 +154,10 @@ def load(**overrides: object) -> Settings:
         return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
     except ValidationError as error:
         raise SettingsError([_fault(one["loc"], one["msg"]) for one in error.errors()]) from None
+    except SettingsFileError as error:
+        # of the environment: a list or table that is no JSON
+        field = next(iter(re.findall(r'"(\w+)"', str(error))), "?")
+        raise SettingsError([f"RELAUNCH_{field.upper()}: lists and tables are written as JSON, this is none"]) from None
     except (ValueError, OSError) as error:
         raise SettingsError([f"relaunch.toml cannot be read: {error}"]) from None
 
@@ -166,3 +172,20 @@ def _fault(place: tuple[int | str, ...], said: str) -> str:
         return f"{name}: there is no such setting; docs/settings.md lists them"
     top = str(place[0])
     return f"{name} ({'RELAUNCH_' + top.upper()}): {said[:1].lower()}{said[1:]}"
+
+
+#: read by single commands or by the tests
+_OTHER_VARIABLES = ("RELAUNCH_BENCH_API_KEY", "RELAUNCH_REQUIRE_REAL")
+
+
+def unknown_variables() -> tuple[str, ...]:
+    """Variables of the environment that look like settings and are none: a letter wrong, and the default counts."""
+    known = {f"RELAUNCH_{name.upper()}" for name in Settings.model_fields}
+    return tuple(
+        name
+        for name in sorted(os.environ)
+        if name.startswith("RELAUNCH_")
+        and name.partition("__")[0] not in known
+        and name not in _OTHER_VARIABLES
+        and not name.startswith("RELAUNCH_TEST_")
+    )

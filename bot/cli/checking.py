@@ -9,7 +9,7 @@ from bot.adapters.slack.web_api import web_client
 from bot.app import App
 from bot.cli.wiring import make_app
 from bot.errors import HostKeyError, RelaunchError
-from bot.settings import Settings
+from bot.settings import Settings, unknown_variables
 from bot.workflows.look import look_everywhere
 
 #: scopes that the manifest asks for and the bot cannot do without
@@ -42,6 +42,8 @@ def _database(app: App) -> Iterator[str]:
 
 
 def _settings(settings: Settings) -> Iterator[str]:
+    for name in unknown_variables():
+        yield f"{name} is no setting → docs/settings.md lists them"
     if settings.slack_bot_token is None:
         yield "RELAUNCH_SLACK_BOT_TOKEN is not set → create the app from manifest.yaml and copy its bot token (xoxb-…)"
     if settings.slack_app_token is None and settings.slack_signing_secret is None:

@@ -1,5 +1,6 @@
 """Settings: every fault at once, and who may do what by them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from bot.app import policy_of
 from bot.core.access import permission
 from bot.core.domain.operation import Actor, Permission
 from bot.errors import SettingsError
-from bot.settings import Access, load
+from bot.settings import Access, load, unknown_variables
 
 READ, OPERATE, APPROVE, ADMINISTER = Permission.READ, Permission.OPERATE, Permission.APPROVE, Permission.ADMINISTER
 NOTHING = Permission.NOTHING
@@ -23,6 +24,8 @@ ACCESS = {
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in [one for one in os.environ if one.startswith("RELAUNCH_")]:
+        monkeypatch.delenv(name)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +101,13 @@ def test_a_folder_in_place_of_the_file_is_no_silent_default():
 def test_a_concurrency_that_cannot_be_measured_is_a_fault(levels: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("RELAUNCH_MEASURE_CONCURRENCY", levels)
     with pytest.raises(SettingsError, match="measure_concurrency"):
+        load()
+
+
+def test_a_table_that_is_no_json_and_a_variable_that_is_no_setting_are_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("RELAUNCH_SLACK_BOTTOKEN", "xoxb-1")
+    monkeypatch.setenv("RELAUNCH_ACCESS__OPERATORS", '["*"]')
+    assert unknown_variables() == ("RELAUNCH_SLACK_BOTTOKEN",)
+    monkeypatch.setenv("RELAUNCH_ACCESS", "{operators: all}")
+    with pytest.raises(SettingsError, match="RELAUNCH_ACCESS: lists and tables are written as JSON"):
         load()

@@ -1,5 +1,6 @@
 """The database: engine, transactions, migrations."""
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,7 +70,7 @@ class Database:
 def make_folder(folder: Path) -> None:
     """Make a folder for data, unless it is there. Raises PermanentError."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise PermanentError(
             f"the folder {folder} cannot be made: {error.strerror}", remedy="set RELAUNCH_DATA_DIR to another place"
@@ -86,7 +87,11 @@ def alembic_config() -> Config:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         return create_engine(psycopg_url(url), pool_pre_ping=True, pool_size=10, max_overflow=20)
-    make_folder(Path(url.removeprefix("sqlite:///")).parent)
+    file = Path(url.removeprefix("sqlite:///"))
+    make_folder(file.parent)
+    with contextlib.suppress(OSError):
+        # plans, sentences and people are nobody else's business on this machine; what is wrong with it is said later
+        file.touch(mode=0o600)
     engine = create_engine(url, connect_args={"timeout": 10.0})
 
     @event.listens_for(engine, "connect")

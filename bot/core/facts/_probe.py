@@ -63,10 +63,18 @@ def parse_probe(
         if not fact.snippet(target):
             readings[fact.name] = Unknown(f"{NOT_ASKED}: the launch does not say what to look at")
         elif fact.name not in frames:
-            readings[fact.name] = Unknown("the probe ended before it answered")
+            readings[fact.name] = Unknown(_silent(output, _mark(nonce)))
         else:
             readings[fact.name] = _read(fact, frames[fact.name])
     return HostFacts(readings=readings, taken_at=taken_at)
+
+
+def _silent(output: str, mark: str) -> str:
+    """Why a fact has no answer. A login that runs nothing says so in its own words."""
+    said = " ".join(output.split())[:200]
+    if mark in output or not said:
+        return "the probe ended before it answered"
+    return f"the login ran nothing, it said: {said}"
 
 
 def _read(fact: Fact[Any], frame: _Frame) -> Reading[Any]:

@@ -80,6 +80,12 @@ def test_a_cut_answer_is_unknown_never_empty(cut: int) -> None:
     assert reading == Unknown("the probe ended before it answered")
 
 
+def test_a_login_that_runs_nothing_is_quoted() -> None:
+    found = parse_probe("This account is currently not available.\n", [FACTS["memory"]], TARGET, "n")
+    reading = found.reading(FACTS["memory"])
+    assert reading == Unknown("the login ran nothing, it said: This account is currently not available.")
+
+
 def test_an_answer_too_long_is_unknown() -> None:
     text = framed("memory", {"output": "x"}).replace(" 0 1\n", " 0 999999999\n")
     reading = parse_probe(text, [FACTS["memory"]], TARGET, "n").reading(FACTS["memory"])
