@@ -9,7 +9,7 @@ from bot.app import policy_of
 from bot.core.access import permission
 from bot.core.domain.operation import Actor, Permission
 from bot.errors import SettingsError
-from bot.settings import Access, load, unknown_variables
+from bot.settings import Access, Settings, load, unknown_variables
 
 READ, OPERATE, APPROVE, ADMINISTER = Permission.READ, Permission.OPERATE, Permission.APPROVE, Permission.ADMINISTER
 NOTHING = Permission.NOTHING
@@ -111,3 +111,9 @@ def test_a_table_that_is_no_json_and_a_variable_that_is_no_setting_are_named(mon
     monkeypatch.setenv("RELAUNCH_ACCESS", "{operators: all}")
     with pytest.raises(SettingsError, match="RELAUNCH_ACCESS: lists and tables are written as JSON"):
         load()
+
+
+def test_every_setting_is_described():
+    described = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    for name in (*Settings.model_fields, *Access.model_fields):
+        assert f"`{name}`" in described or f"{name} = " in described or f"[access.{name}." in described, name
