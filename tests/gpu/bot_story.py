@@ -6,8 +6,8 @@ Run by hand on a machine with an NVIDIA GPU, from the root of a checkout; README
 this machine itself, reached over SSH. PYTHON is the one that has SGLang. `--practice` tries the story on a practice host.
 
 Started with three steps, measured; restarted with one step after an approval, found slower, why, relaunched after an
-approval, measured; status, health; stopped with GPU memory returned; refused while another process holds the card;
-without speculation, compared with one step. Each expectation is printed as ok or FAILED; exit status 1 with any failure.
+approval, measured; status, health; stopped with GPU memory returned; refused while another process holds the card, and
+started by itself when that is gone; without speculation, compared with one step. Each expectation is printed as ok or FAILED; exit status 1 with any failure.
 
 In FOLDER: thread.txt (all messages), messages.json (messages and files), story.json (numbers),
 machine.txt (nvidia-smi at each station), bot.log, pictures/, server_*.log.
@@ -287,27 +287,34 @@ class Story:
         self.look("after the stop")
 
     def foreign(self) -> None:
-        """Another account's process holds the card: a start is refused."""
+        """Another account's process holds the card: a start is refused, waits until it is free, and goes on."""
         owner = self.machine.take_card(Path("/home/mlteam/train"), HOLD_GIB)
         try:
             self.look("another process holds the card")
             ts = self.say(f"@Relaunch start mimo on {NAME} with stock mtp")
-            text = words(self.wait(ts, "train.py", SOON_S))
+            refusal = self.wait(ts, "train.py", SOON_S)
+            text = words(refusal)
             for line in text.splitlines():
                 self.note(f"    {line.strip()}")
             self.check("a start beside it is refused with owner and command", owner in text and "train.py" in text)
-            ts = self.say("@Relaunch health")
-            text = words(self.wait(ts, NAME, SOON_S))
+            self.talk.click(refusal["ts"], "Start when free", user=ANA)
+            self.wait(ts, "when its GPUs are free", SOON_S)
+            health = self.say("@Relaunch health")
+            text = words(self.wait(health, NAME, SOON_S))
             self.note(f"    {text.strip()[:600]}")
+            self.check("health names who is on the card", owner in text)
+            self.check("nothing was started beside it", len(self.launches()) == 3)
         finally:
             self.machine.free_card()
-        self.keep()
+        self.note("the card is free again")
+        self.ready(ts, 4, refusal["ts"])
+        self.stop()
 
     def without(self) -> None:
         """No speculation: what one step brought."""
         ts = self.say(f"@Relaunch start mimo on {NAME} without mtp")
-        self.ready(ts, 4, config=PLAIN)
-        ts = self.say("@Relaunch compare launch 4 with launch 2")
+        self.ready(ts, 5, config=PLAIN)
+        ts = self.say("@Relaunch compare launch 5 with launch 2")
         text = words(self.wait(ts, "%", SOON_S))
         for line in text.splitlines():
             self.note(f"    {line.strip()}")
