@@ -1,5 +1,7 @@
 """restart: stop what runs and start it again, with its own config or the one that is named."""
 
+from dataclasses import replace
+
 from bot.commands._asking import ask
 from bot.commands._running import settled_by_running, target_config
 from bot.commands._spec import CommandSpec
@@ -22,7 +24,7 @@ def _run(services: Services, request: Request, run: Run) -> None:
 
 
 def restart(services: Services, request: Request, run: Run, verb: str) -> None:
-    """Plan a restart; where nothing runs, a start."""
+    """Plan a restart; where nothing of it runs, a start."""
     command = request.command
     host = need_host(command)
     running = services.launches.running(host)
@@ -35,7 +37,7 @@ def restart(services: Services, request: Request, run: Run, verb: str) -> None:
         raise RefusedError(f"it is not clear what to {verb} on {host}", remedy="name the config", host=host)
     replaced = launch or (running[0] if len(running) == 1 else None)
     if replaced is None:
-        asked = wanted(request, "start", host, config)
+        asked = replace(wanted(request, verb, host, config, target=config), unless_found=True)
     else:
         # a restart keeps the revision that runs, unless another config is named
         keeps = replaced.revision if replaced.config == config and command.reference is None else None

@@ -142,9 +142,10 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
         reasons=wanted.reasons,
         drift=start_drift(services, config, revision, host.name, facts),
     )
-    if wanted.verb == "start":
+    found = _found_units(services, wanted)
+    if wanted.verb == "start" or (wanted.unless_found and not any(_unit_name(one) in found for one in running)):
         return plan_start(request)
-    target = choose_target(running, wanted, _found_units(services, wanted))
+    target = choose_target(running, wanted, found)
     return target if isinstance(target, Refusal) else plan_restart(request, target)
 
 
@@ -305,7 +306,7 @@ def _serving(services: Services, made: Plan) -> list[dict[str, Any]]:
 
 def _plan_card(services: Services, wanted: Wanted, made: Plan) -> dict[str, Json]:
     return {
-        "verb": wanted.verb,
+        "verb": made.operation if wanted.unless_found else wanted.verb,
         "operation": wanted.operation,
         "fingerprint": made.fingerprint,
         "plan": to_json(made),

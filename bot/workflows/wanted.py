@@ -29,6 +29,8 @@ class Wanted:
     target_config: str | None = None
     target_unit: str | None = None
     target_pid: int | None = None
+    #: nothing of ours runs there: a start, unless the config is found running as others started it
+    unless_found: bool = False
     #: wait where only those who hold the GPUs are in the way
     when_free: bool = False
     #: id of the wait that this goes on from, and what the person was shown then

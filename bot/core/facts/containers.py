@@ -14,7 +14,7 @@ from bot.core.facts._processes import DESCRIBE_SH, Process, parse_processes
 #: those looked at, running ones first
 _MOST = 100
 _FORMAT = (
-    r"{{json .Id}} {{json .Name}} {{json .State.Status}} {{json .State.Pid}} {{json .Config.Image}} "
+    r"{{json .ID}} {{json .Name}} {{json .State.Status}} {{json .State.Pid}} {{json .Config.Image}} "
     rf'{{{{json (index .Config.Labels "{OPERATION_LABEL}")}}}} {{{{json .HostConfig.PortBindings}}}}'
 )
 
@@ -74,9 +74,15 @@ for tool in docker podman; do
     [ -z "$way" ] || [ "$(id -u)" != 0 ] || continue
     [ "$tool $answered" != 'docker yes' ] || continue
     if ids=$(timeout 8 $way "$tool" ps -aq --no-trunc 2>&1); then
-      answered=yes
       ids=$(printf '%s\n' "$ids" | head -n {_MOST})
-      [ -z "$ids" ] || ask inspect --type container --format {quote(_FORMAT)} $ids 2>/dev/null | sed "s/^/box $tool /"
+      # one that was removed meanwhile leaves the others
+      rows=$([ -z "$ids" ] || ask inspect --type container --format {quote(_FORMAT)} $ids 2>&1)
+      printf '%s\n' "$rows" | sed -n "s/^\"/box $tool &/p"
+      if [ -n "$rows" ] && ! printf '%s\n' "$rows" | grep -q '^"'; then
+        why=$(printf '%s' "$rows" | tr '\n' ' ' | cut -c 1-300)
+        continue
+      fi
+      answered=yes
       [ -z "$image" ] || id=$(ask image inspect --format '{{{{.Id}}}}' "$image" 2>/dev/null) && [ -n "$image" ] &&
         printf 'image %s %s\n' "$tool" "$id"
       pids="$pids $([ -z "$ids" ] || ask inspect --type container --format '{{{{.State.Pid}}}}' $ids 2>/dev/null)"
