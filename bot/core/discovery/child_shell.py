@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.core.discovery.launch_call import Call
+from bot.core.discovery.shell_dialect import SH, ZSH
 from bot.core.discovery.shell_state import Scope, clean, render
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def run_script(shell: "Interpreter", call: Call, kind: str, path: str, text: str
     if path and path not in shell.world.written:
         scope.add_source(kind, path)
     first = text[:100].partition("\n")[0]
+    scope.dialect = ZSH if path.endswith(".zsh") or (first.startswith("#!") and "zsh" in first) else SH
     inner = shell.child(scope, where=where, fish=first.startswith("#!") and "fish" in first)
     count = len(shell.launches)
     inner.run_text(clean(text))
@@ -33,12 +35,14 @@ def run_shell_text(
     arguments: tuple[str, ...],
     *,
     fish: bool = False,
+    zsh: bool = False,
     name: str | None = None,
 ) -> None:
     """Follow `sh -c TEXT NAME …` in a shell of its own; `name` is its `$0`."""
     scope = scope_of(shell, call)
     scope.positional = arguments
     scope.script = name or shell.scope.script
+    scope.dialect = ZSH if zsh else SH
     count = len(shell.launches)
     inner = shell.child(scope, fish=fish)
     inner.run_text(clean(render(text)))

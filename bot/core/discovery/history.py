@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.launch_call import Evidence, Sighting
+from bot.core.discovery.shell_dialect import FISH, SH, ZSH
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Scope, clean
 
@@ -173,10 +174,11 @@ def sight_history(artefact: Artefact, world: World, script_names: Sequence[str])
     """Launches of one history. Folder, exports, aliases and the active environment carry from line to line."""
     user = artefact.user or user_of_path(artefact.path)
     home = home_of_path(artefact.path) or (("/root" if user == "root" else f"/home/{user}") if user else None)
-    fish = (artefact.shell or _shell_of(artefact)) == "fish"
+    kind = artefact.shell or _shell_of(artefact)
+    fish = kind == FISH
     names = [re.escape(name) for name in script_names if len(name) > 2]
     scripts = re.compile("|".join(names)) if names else None
-    fresh = Scope(user=user, home=home)
+    fresh = Scope(user=user, home=home, dialect=kind if kind in (ZSH, FISH) else SH)
     scope = fresh.fork()
     found: list[Sighting] = []
     if len(artefact.text) > _LONG:

@@ -110,7 +110,8 @@ def _shell_program(shell: "Interpreter", call: Call, *, fish: bool) -> Status:
         if fish:
             run_shell_text(shell, call, render(text), rest[1:], fish=True)
         else:
-            run_shell_text(shell, call, text, rest[2:], name=rest[1] if len(rest) > 1 else None)
+            zsh = basename(call.argv[0]) == "zsh"
+            run_shell_text(shell, call, text, rest[2:], zsh=zsh, name=rest[1] if len(rest) > 1 else None)
         return LIKELY
     if rest and "s" not in letters:
         script = shell.find_file(rest[0])

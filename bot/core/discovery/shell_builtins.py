@@ -54,6 +54,8 @@ def _array(shell: "Interpreter", assignment: Assignment, before: Variable | None
         table = dict(before.value) if before and isinstance(before.value, dict) and assignment.append else {}
         table.update({match[1].strip("\"'"): match[2] for match in keyed if match})
         return table
+    if before is not None and isinstance(before.value, dict):
+        return {**(before.value if assignment.append else {}), **dict(zip(words[::2], words[1::2], strict=False))}
     return (*(before.values if assignment.append and before else ()), *words)
 
 
@@ -82,6 +84,9 @@ def enumerate_text(values: list[str]) -> list[tuple[str, str]]:
 def _declaring(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     options = [word for word in words[1:] if word.startswith("-")]
     exports = words[0] == "export" or any("x" in option for option in options)
+    if words[0] not in ("export", "readonly") and not any("g" in option for option in options):
+        for name in (*(one.name for one in node.declared), *(word.partition("=")[0] for word in words[1:])):
+            shell.make_local(name)
     for assignment in node.declared:
         if any("A" in option for option in options) and assignment.array == ():
             shell.scope.assign(assignment.name, {}, shell.origin())
@@ -230,6 +235,8 @@ def _fish_set(shell: "Interpreter", words: list[str]) -> Status:
     if "e" in letters or "--erase" in options:
         shell.scope.variables.pop(rest[0], None)
         return YES
+    if "l" in letters or "f" in letters or {"--local", "--function"} & set(options):
+        shell.make_local(rest[0])
     shell.scope.assign(rest[0], rest[1] if len(rest) == 2 else tuple(rest[1:]), shell.origin())
     if "x" in letters or "--export" in options:
         kept = shell.scope.variables[rest[0]]

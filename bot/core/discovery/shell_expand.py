@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate as glob_regex
 
 from bot.core.discovery.shell_arithmetic import evaluate
+from bot.core.discovery.shell_dialect import FISH, SH, subscripted
 from bot.core.discovery.shell_read import cut, separators
 from bot.core.discovery.shell_state import (
     VALUE_LIMIT,
@@ -31,6 +32,8 @@ _RUNTIME = frozenset(
      "OSTYPE", "HOSTTYPE", "MACHTYPE", "$", "!", "_", "PATH", "TERM", "DISPLAY", "SSH_AUTH_SOCK")
 )  # fmt: skip
 _FIELDS_LIMIT = 2000
+#: longest value whose ends are matched
+_TRIM_LIMIT = 5000
 _DEFAULTS = (":-", "-", ":=", "=", ":+", "+")
 
 
@@ -154,7 +157,7 @@ class Expander:
         return variable.text if variable else self.scope.home
 
     def _pieces(self, word: Word) -> Iterator[_Piece | _Break | _Nothing]:
-        for part in word.parts:
+        for part in word.parts if self.scope.dialect == SH else subscripted(word):
             if isinstance(part, Text):
                 yield part.text, False, part.quoted
             elif isinstance(part, Arithmetic):
@@ -169,6 +172,11 @@ class Expander:
         text = None if part.process else self._substitute(part)
         if text is None:
             yield unknown(part.source), False, True
+        elif self.scope.dialect == FISH and not part.quoted:
+            for number, line in enumerate(text.rstrip("\n").split("\n")):
+                if number:
+                    yield _Break()
+                yield line, False, True
         else:
             yield text.rstrip("\n"), not part.quoted, part.quoted
 
@@ -192,7 +200,13 @@ class Expander:
         if values is None:
             yield unset(part.source), False, part.quoted
             return
+        lists = self.scope.dialect != SH
         for number, value in enumerate(values):
+            if lists and not part.quoted:
+                if number:
+                    yield _Break()
+                yield value, part.source.startswith("${="), False
+                continue
             if number and part.quoted:
                 yield _Break() if self._is_list(part) else (separators(self.scope)[:1], False, True)
             elif number:
@@ -221,6 +235,8 @@ class Expander:
         name = part.name
         if name in ("@", "*"):
             return list(scope.positional) if scope.positional or part.operator not in _DEFAULTS else None
+        if name == "argv" and scope.dialect != SH and "argv" not in scope.variables:
+            return self._indexed(part, Variable(scope.positional))
         if name == "#":
             return [str(len(scope.positional))]
         if name == "?":
@@ -238,7 +254,8 @@ class Expander:
 
     def _indexed(self, part: Parameter, variable: Variable) -> list[str] | None:
         if part.index is None:
-            return [variable.text]
+            whole = self.scope.dialect != SH and not isinstance(variable.value, str)
+            return list(variable.values) if whole else [variable.text]
         index = known(self.text(part.index))
         if index in ("@", "*"):
             return list(variable.values)
@@ -248,6 +265,8 @@ class Expander:
         values = variable.values
         if number is None:
             return [unknown(part.source)]
+        if self.scope.dialect != SH and number > 0:
+            number -= 1
         return [values[number]] if -len(values) <= number < len(values) else None
 
     def _indirect(self, part: Parameter) -> list[str] | None:
@@ -313,7 +332,7 @@ class Expander:
         bounds = self._bounds(part)
         if bounds is None:
             return [unknown(part.source)] if values else []
-        if part.name in ("@", "*"):
+        if part.name in ("@", "*") and self.scope.dialect == SH:
             values = [self.scope.script or "bash", *values]
         start, *rest = bounds
         if start < 0 and -start > len(values):
@@ -361,6 +380,8 @@ class Expander:
         expression = self.pattern(argument)
         if expression is None:
             return unknown(part.source)
+        if len(value) > _TRIM_LIMIT:
+            return unknown(part.source)
         pattern = re.compile(expression)
         positions = range(len(value) + 1)
         prefix = operator[0] == "#"
@@ -404,7 +425,8 @@ def _extended_glob(pattern: str) -> str:
         return glob_regex(pattern)
     start, end = pattern[: alternatives.start()], pattern[alternatives.end() :]
     inner = "|".join(_core(glob_regex(one)) for one in alternatives[2].split("|"))
-    many = "" if alternatives[1] == "@" else alternatives[1]
+    # what repeats is not given back: such patterns end
+    many = {"@": "", "?": "?"}.get(alternatives[1], alternatives[1] + "+")
     return rf"(?s:{_core(glob_regex(start))}(?:{inner}){many}{_core(_extended_glob(end))})\Z"
 
 

@@ -19,6 +19,7 @@ from bot.core.discovery.shell_control import (
     run_test,
     run_while,
 )
+from bot.core.discovery.shell_dialect import FISH
 from bot.core.discovery.shell_expand import Expander
 from bot.core.discovery.shell_parser import parse_shell
 from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable, has_unknown, join_path, place_of, render
@@ -106,11 +107,14 @@ class Interpreter:
         self.where = where
         self.surroundings = surroundings or Surroundings()
         self.fish = fish
+        if fish:
+            scope.dialect = FISH
         self.launches: list[Sighting] = parent.launches if parent else []
         self.sessions: dict[str, Scope] = parent.sessions if parent else {}
         self.sink: Sink = parent.sink if parent else Sink(opaque=True)
         self.stdin: list[str] | None = None
         self._steps: list[int] = parent._steps if parent else [_STEPS]
+        self._locals: list[dict[str, Variable | None]] = []
         self._depth: int = parent._depth + 1 if parent else 0
         self._line = 0
 
@@ -129,8 +133,6 @@ class Interpreter:
 
     def _statements(self, body: Sequence) -> Status:
         """Each statement of a script with half of the steps that are left: one that never ends takes not all."""
-        if self._depth:
-            return self.run(body)
         status = YES
         for item, background in body.items:
             left = self._steps[0]
@@ -199,6 +201,27 @@ class Interpreter:
             yield
         finally:
             self._depth -= 1
+
+    @contextmanager
+    def block(self, opens: bool) -> Iterator[None]:
+        """A function, or a block of fish: variables that are local to it go with it."""
+        if not opens:
+            yield
+            return
+        self._locals.append({})
+        try:
+            yield
+        finally:
+            for name, variable in self._locals.pop().items():
+                if variable is None:
+                    self.scope.variables.pop(name, None)
+                else:
+                    self.scope.variables[name] = variable
+
+    def make_local(self, name: str) -> None:
+        """Note that a variable is about to be set for the present block only."""
+        if self._locals:
+            self._locals[-1].setdefault(name, self.scope.variables.get(name))
 
     def origin(self, line: int = 0) -> str:
         """Where the present command stands, for provenance."""
@@ -282,7 +305,8 @@ class Interpreter:
 
     def _group(self, node: Group) -> Status:
         if not node.subshell:
-            return self.run(node.body)
+            with self.block(self.fish):
+                return self.run(node.body)
         kept = self.scope
         self.scope = kept.fork()
         try:
@@ -376,7 +400,8 @@ class Interpreter:
         self.scope.variables.update(prefix)
         self.scope.positional = tuple(arguments)
         try:
-            return self.run(body)
+            with self.block(True):
+                return self.run(body)
         except Leave as leave:
             if leave.kind != "return":
                 raise

@@ -51,6 +51,8 @@ class Scope:
     script: str | None = None
     functions: dict[str, Node] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    #: whose rules variables follow: "sh", "zsh" or "fish"
+    dialect: str = "sh"
     cwd: str | None = None
     home: str | None = None
     user: str | None = None

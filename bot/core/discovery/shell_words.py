@@ -281,6 +281,9 @@ class WordReader:
         """`${…}`."""
         start = self.position
         self.position += 2
+        if self.peek() in ("=", "~") and _NAME.match(self.text, self.position + 1):
+            # zsh: split, or match as a pattern
+            self.position += 1
         length = self.peek() == "#" and self.peek(2)[1:] not in ("}", "")
         indirect = self.peek() == "!" and bool(_NAME.match(self.text, self.position + 1))
         if length or indirect:
