@@ -19,6 +19,8 @@ _CONTEXT = frozenset(
     ("cd", "pushd", "popd", "export", "source", ".", "conda", "mamba", "micromamba", "deactivate", "alias", "unset",
      "set", "setenv", "exit", "logout", "tmux", "screen", "declare", "function")
 )  # fmt: skip
+#: the same behind the first command of a line
+_CONTEXT_LATER = re.compile(rf"(?:&&|\|\||;|\bthen|\bdo)\s*(?:{'|'.join(map(re.escape, sorted(_CONTEXT)))})\s")
 _ASSIGNING = re.compile(r"\s*(?:[A-Za-z_]\w*\+?=|\$)")
 #: lines that call a script, of interest where the scripts are still to be fetched
 _SCRIPT_CALL = re.compile(r"\S+\.(?:sh|bash|zsh|fish)(?:\s|$)|[~./]\S*/(?:run|start|serve|launch|up)[\w-]*(?:\s|$)")
@@ -215,7 +217,7 @@ def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, see
         hit = any(hint in low for hint in _HINTS) or first[0] in names
         hit = hit or (scripts is not None and scripts.search(text) is not None)
         hit = hit or (seeking and _SCRIPT_CALL.search(text) is not None)
-        if hit or first[0] in _CONTEXT or _ASSIGNING.match(text):
+        if hit or first[0] in _CONTEXT or _ASSIGNING.match(text) or _CONTEXT_LATER.search(text):
             defined = _DEFINING.match(text)
             if defined:
                 names.add(defined[1] or defined[2] or defined[3])

@@ -44,7 +44,7 @@ def _cron_job(
 ) -> list[Sighting]:
     user = artefact.user or user_of_path(artefact.path)
     if system:
-        user, _, text = text.partition(" ") if " " in text else (None, "", text)
+        user, text = text.split(None, 1) if len(text.split(None, 1)) == 2 else (None, text)
     # an unescaped % ends the command; what follows is its input
     command = re.sub(r"\\%", "%", re.split(r"(?<!\\)%", text, maxsplit=1)[0])
     return run_line(artefact, command, world, env=env, user=user, cwd=None, detail=f"line {number}")

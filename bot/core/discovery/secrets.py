@@ -12,6 +12,8 @@ _SECRET_WORDS = frozenset(
     ("password", "passwd", "passphrase", "secret", "secrets", "credential", "credentials", "apikey", "accesskey",
      "secretkey", "privatekey", "pat", "pw", "pass", "auth", "bearer", "authorization", "cookie")
 )  # fmt: skip
+#: words that are written together with what they belong to: PGPASSWORD
+_SECRET_ENDS = ("password", "passwd", "passphrase", "apikey", "secretkey", "accesskey", "privatekey")
 #: behind these a value is a place or a number, not the secret itself
 _HARMLESS_ENDS = frozenset(
     ("file", "path", "dir", "url", "uri", "name", "host", "port", "sock", "mode", "method", "type", "len", "length",
@@ -49,6 +51,8 @@ def is_secret_name(name: str) -> bool:
         before = parts[number - 1] if number else ""
         last = number == len(parts) - 1
         if part in _SECRET_WORDS and (last or part not in ("pass", "auth", "pat", "pw", "cookie")):
+            return True
+        if part.endswith(_SECRET_ENDS):
             return True
         token = part == "token" or (part.endswith("token") and last)
         if token and before not in _TEXT_TOKENS and (last or parts[number + 1] in ("id", "value")):

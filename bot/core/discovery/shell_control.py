@@ -24,10 +24,14 @@ class Trial:
     launches: list[Sighting]
     leave: Leave | None
     status: Status
+    #: what it wrote
+    output: list[str]
+    opaque: bool
 
 
 def attempt(shell: "Interpreter", action: Callable[[], Status]) -> Trial:
     kept, count = shell.scope, len(shell.launches)
+    sink, written, opaque = shell.sink, len(shell.sink.parts), shell.sink.opaque
     shell.scope = kept.fork()
     leave = None
     status = LIKELY
@@ -35,18 +39,28 @@ def attempt(shell: "Interpreter", action: Callable[[], Status]) -> Trial:
         status = action()
     except Leave as caught:
         leave = caught
-    trial = Trial(shell.scope, shell.launches[count:], leave, status)
+    trial = Trial(shell.scope, shell.launches[count:], leave, status, sink.parts[written:], sink.opaque)
     shell.scope = kept
+    del sink.parts[written:]
+    sink.opaque = opaque
     del shell.launches[count:]
     return trial
 
 
 def adopt(shell: "Interpreter", trial: Trial) -> Status:
     shell.scope = trial.scope
+    shell.sink.parts.extend(trial.output)
+    shell.sink.opaque = shell.sink.opaque or trial.opaque
     shell.launches.extend(trial.launches)
     if trial.leave is not None:
         raise trial.leave
     return trial.status
+
+
+def ends(shell: "Interpreter", trial: Trial) -> bool:
+    """Whether a way leads out of the script: never out of a loop, nor out of a function that only answers."""
+    kind = trial.leave.kind if trial.leave is not None else ""
+    return kind not in ("", "break", "continue") and not (kind == "return" and shell.answering)
 
 
 def choose(shell: "Interpreter", likely: Callable[[], Status], other: Callable[[], Status]) -> Status:
@@ -56,7 +70,7 @@ def choose(shell: "Interpreter", likely: Callable[[], Status], other: Callable[[
     if first.launches:
         return adopt(shell, first)
     second = attempt(shell, other)
-    if second.launches or (first.leave is not None and second.leave is None):
+    if second.launches or (ends(shell, first) and not ends(shell, second)):
         return adopt(shell, second)
     return adopt(shell, first)
 

@@ -270,12 +270,18 @@ class Expander:
         return [values[number]] if -len(values) <= number < len(values) else None
 
     def _indirect(self, part: Parameter) -> list[str] | None:
+        if part.name.isdigit():
+            named = self._values(Parameter(part.name, part.source))
+            return self._values(Parameter(known(named[0]) or "", part.source)) if named else None
         variable = self.scope.variables.get(part.name)
         if variable is None:
             return [] if part.index is not None else None
         if part.index is not None:
             keys = variable.value if isinstance(variable.value, dict) else range(len(variable.values))
             return [str(key) for key in keys]
+        element = re.fullmatch(r"(\w+)\[(.*)\]", variable.text)
+        if element:
+            return self._values(Parameter(element[1], part.source, index=Word((Text(element[2]),))))
         target = self.scope.variables.get(variable.text)
         return None if target is None else [target.text]
 

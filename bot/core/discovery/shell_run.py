@@ -12,6 +12,7 @@ from bot.core.discovery.shell_builtins import BUILTINS, declare
 from bot.core.discovery.shell_control import (
     adopt,
     attempt,
+    ends,
     run_case,
     run_for,
     run_for_arithmetic,
@@ -114,6 +115,8 @@ class Interpreter:
         self.sink: Sink = parent.sink if parent else Sink(opaque=True)
         self.stdin: list[str] | None = None
         self._steps: list[int] = parent._steps if parent else [_STEPS]
+        #: its output is the value of a substitution
+        self.answering: bool = parent.answering if parent else False
         self._locals: list[dict[str, Variable | None]] = []
         self._depth: int = parent._depth + 1 if parent else 0
         self._line = 0
@@ -256,7 +259,7 @@ class Interpreter:
                     status = self.run(item)
                 continue
             trial = attempt(self, lambda item=item: self.run(item))  # type: ignore[misc]  # bound now
-            if trial.launches or (wanted and trial.leave is None):
+            if trial.launches or (wanted and not ends(self, trial)):
                 status = adopt(self, trial)
             elif wanted:
                 # the way out was not taken: scripts that launch get past their checks
@@ -327,7 +330,7 @@ class Interpreter:
     def _simple(self, node: Simple) -> Status:
         self._line = node.line
         node = self._unaliased(node)
-        words = self.expander.fields(node.words)
+        words = self._words(node)
         # long values cost time as steps do
         self._steps[0] -= sum(map(len, words)) // 200
         if not words:
@@ -335,6 +338,16 @@ class Interpreter:
                 declare(self, assignment, exported=None)
             return self._redirected(node.redirects, lambda: LIKELY if _substitutes(node) else YES)
         return self._redirected(node.redirects, lambda: self._command(node, words))
+
+    def _words(self, node: Simple) -> list[str]:
+        """The words of a command. Its own prefix assignments come later than they do: what only they set is empty."""
+        late = {one.name for one in node.assignments} - self.scope.variables.keys() if node.words else set()
+        self.scope.variables.update(dict.fromkeys(late, Variable("")))
+        try:
+            return self.expander.fields(node.words)
+        finally:
+            for name in late:
+                self.scope.variables.pop(name, None)
 
     def _unaliased(self, node: Simple) -> Simple:
         name = node.words[0].literal if node.words else None
@@ -486,6 +499,7 @@ class Interpreter:
             return None
         inner = self.child(self.scope.fork(), fish=self.fish)
         inner.sink = Sink()
+        inner.answering = True
         inner._line = self._line
         inner.run_text(re.sub(r"^\s*<(?=[^<(&])", "cat ", part.body))
         self.scope.sources = inner.scope.sources

@@ -7,6 +7,7 @@ from bot.core.discovery.shell_syntax import Arithmetic, Parameter, Part, Substit
 
 _METACHARACTERS = frozenset(" \t\n;&|<>()")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INDIRECT = re.compile(r"[A-Za-z_]|[1-9]")
 _PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!_-]")
 _OPERATOR = re.compile(r":-|:=|:\?|:\+|##|%%|//|/#|/%|\^\^|,,|[-=?+#%/:^,@]")
 _PLAIN = re.compile(r"[^\s;&|<>()\\'\"$`{}\[\]~*?!#]+")
@@ -285,7 +286,7 @@ class WordReader:
             # zsh: split, or match as a pattern
             self.position += 1
         length = self.peek() == "#" and self.peek(2)[1:] not in ("}", "")
-        indirect = self.peek() == "!" and bool(_NAME.match(self.text, self.position + 1))
+        indirect = self.peek() == "!" and bool(_INDIRECT.match(self.text, self.position + 1))
         if length or indirect:
             self.position += 1
         name = _PARAMETER_NAME.match(self.text, self.position)
