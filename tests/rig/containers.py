@@ -1,7 +1,9 @@
-"""A host with podman for tests: this machine over a private sshd, with images and containers of its own."""
+"""A host with containers for tests: this machine over a private sshd, with a podman or a docker of its own."""
 
 import json
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +29,25 @@ _ONE_CGROUP_VERSION = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec "$@"'
 
 
 class ContainerHost:
-    """podman as root, reached by SSH, with a store of its own. The image is made once a machine."""
+    """podman or docker as root, reached by SSH, with a store of its own. The image is made once a machine."""
 
-    def __init__(self, folder: Path) -> None:
-        needs.program("podman")
+    def __init__(self, folder: Path, tool: str = "podman") -> None:
+        needs.program(tool)
         build()
         self.folder = folder
+        self.tool = tool
+        self._daemon: subprocess.Popen[bytes] | None = None
         self._gpus = [{**_CARD, "index": n, "uuid": f"GPU-0000000{n}-b0c5-0000-0000-00000000000{n}"} for n in (0, 1)]
-        shared = base().parent / "images"
+        shared = base().parent / f"images-{tool}"
+        shared.mkdir(parents=True, exist_ok=True)
         around = [needs.program("unshare"), "-m", "sh", "-c", _ONE_CGROUP_VERSION, "sh"]
         (folder / "root/usr/local/bin").mkdir(parents=True)
         path = {"PATH": f"{self.root}/usr/local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
-        self.sshd = Sshd(folder, name="boxes", around=around, variables={**_settings(folder, shared), **path})
+        settings = _settings(folder, shared) if tool == "podman" else {"DOCKER_HOST": f"unix://{folder}/docker.sock"}
+        self.sshd = Sshd(folder, name="boxes", around=around, variables={**settings, **path})
         self.remote: SshRemote = self.sshd.remote()
+        if tool == "docker":
+            self._start_daemon(around, shared)
         self._make_image(shared)
         self._try()
 
@@ -85,24 +93,47 @@ class ContainerHost:
                 raise RuntimeError(f"{script}: {done.stdout}{done.stderr}")
         return done.stdout
 
+    def remove_all(self) -> None:
+        """Remove its containers."""
+        at_once = " -t 0" if self.tool == "podman" else ""
+        self.run(f"{self.tool} ps -aq | xargs -r {self.tool} rm -f{at_once} >/dev/null 2>&1; true")
+
     def close(self) -> None:
-        """End the containers and sshd."""
-        self.run("podman rm -fa -t 0 >/dev/null 2>&1; true")
+        """End the containers, docker and sshd."""
+        self.remove_all()
         self.sshd.close()
+        if self._daemon is not None:
+            self._daemon.terminate()
+            self._daemon.wait(20)
+
+    def _start_daemon(self, around: Sequence[str], shared: Path) -> None:
+        """A dockerd of our own, one at a time on its store."""
+        words = [needs.program("flock"), str(shared.parent / "docker.lock"), *around, needs.program("dockerd")]
+        words += [f"--data-root={shared}", f"--exec-root={self.folder}/exec", f"--pidfile={self.folder}/docker.pid"]
+        words += [f"--host=unix://{self.folder}/docker.sock", "--iptables=false", "--ip6tables=false", "--bridge=none"]
+        with (self.folder / "dockerd.log").open("wb") as log:
+            self._daemon = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            self.until("docker version", timeout_s=30.0)
+        except RuntimeError as error:
+            self.close()
+            needs.missing(f"dockerd does not start here: {error}")
 
     def _make_image(self, shared: Path) -> None:
-        shared.mkdir(parents=True, exist_ok=True)
         parts = " ".join(part for part in _PARTS if (base() / part).exists())
+        into = f"export CONTAINERS_STORAGE_CONF={self.folder}/shared.conf; " if self.tool == "podman" else ""
         self.run(
-            f"export CONTAINERS_STORAGE_CONF={self.folder}/shared.conf; exec 9>{shared}/../images.lock; flock 9; "
-            f"podman image exists {IMAGE} || tar -C {base()} -c {parts} | podman import -q - {IMAGE}"
+            f"{into}exec 9>{shared}.lock; flock 9; {self.tool} image inspect {IMAGE} >/dev/null 2>&1 || "
+            f"tar -C {base()} -c {parts} | {self.tool} import - {IMAGE}"
         )
 
     def _try(self) -> None:
-        """Skip where no container can run at all, with podman's own words."""
-        done = self.result(f"podman run --rm --network=host {IMAGE} /usr/bin/python3 -c 'print(6*7)'")
+        """Skip where no container can run at all, with the tool's own words."""
+        done = self.result(f"{self.tool} run --rm --network=host {IMAGE} /usr/bin/python3 -c 'print(6*7)'")
         if done.stdout.strip() != "42":
-            needs.missing(f"podman cannot run a container here: {(done.stderr or done.stdout).strip()[-300:]}")
+            said = (done.stderr or done.stdout).strip()[-300:]
+            self.close()
+            needs.missing(f"{self.tool} cannot run a container here: {said}")
 
 
 def _settings(folder: Path, shared: Path) -> dict[str, str]:

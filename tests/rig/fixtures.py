@@ -1,5 +1,6 @@
 """Pytest fixtures that give real parts; see tests/README.md for what each needs."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -73,6 +74,16 @@ def rig_host_factory(_rig_hosts: Callable[[], RigHost]) -> Callable[[], RigHost]
 def container_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerHost]:
     """This machine over SSH with a podman of its own, for tests that leave no container behind."""
     host = ContainerHost(tmp_path_factory.mktemp("boxes"))
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="session")
+def docker_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerHost]:
+    """The same with a dockerd, where one is installed: the rig's packages do not bring it."""
+    if shutil.which("dockerd", path="/usr/sbin:/usr/bin:/usr/local/bin") is None:
+        pytest.skip("dockerd is not installed; podman takes the same words")
+    host = ContainerHost(tmp_path_factory.mktemp("docker"), "docker")
     yield host
     host.close()
 

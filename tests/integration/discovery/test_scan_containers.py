@@ -98,7 +98,7 @@ def scene(container_host: ContainerHost, tmp_path_factory: pytest.TempPathFactor
             made.start_by_hand()
             yield made
             assert practice.workspace.refusals() == []
-    boxes.run("podman rm -fa -t 0 >/dev/null")
+    boxes.remove_all()
 
 
 def test_a_running_container_is_found_as_it_was_started(scene: Scene) -> None:

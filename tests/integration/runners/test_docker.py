@@ -1,6 +1,8 @@
-"""The docker runner with real podman containers, over OpenSSH."""
+"""The docker runner with real containers of podman and docker, over OpenSSH."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -27,21 +29,25 @@ _SERVE = (
 )
 
 
+@dataclass
 class Boxes(Driver):
-    """The runner on the container host."""
+    """The runner on a container host."""
+
+    tool: str = "podman"
 
     def plan(self, *argv: Any, **changes: Any) -> Plan:
-        given = {"container": Container(image=IMAGE, tool="podman", options=("--network=host",), lead=())}
+        given = {"container": Container(image=IMAGE, tool=self.tool, options=("--network=host",), lead=())}
         made = super().plan(*argv, **{"config": "tiny", **given, **changes})
         # as the planner names it: the last part is the operation
         self.unit = self.unit.replace("-", "x").replace("relaunchx", "relaunch-tiny-")
         return made
 
 
-@pytest.fixture
-def boxes(container_host: ContainerHost) -> Iterator[Boxes]:
-    yield Boxes(RUNNER, container_host, container_host.remote, "root")
-    container_host.run("podman rm -fa -t 0 >/dev/null")
+@pytest.fixture(params=["container_host", "docker_host"])
+def boxes(request: pytest.FixtureRequest) -> Iterator[Boxes]:
+    host: ContainerHost = request.getfixturevalue(request.param)
+    yield Boxes(RUNNER, host, host.remote, "root", tool=host.tool)
+    host.remove_all()
 
 
 def test_words_environment_and_folder_arrive_byte_for_byte(boxes: Boxes) -> None:
@@ -65,7 +71,7 @@ def test_a_second_start_changes_nothing(boxes: Boxes) -> None:
     assert (first.outcome, second.outcome) == (StartOutcome.STARTED, StartOutcome.ALREADY)
     assert first.status.state is RunState.RUNNING
     assert (second.status.pid, second.status.pid_started) == (first.status.pid, first.status.pid_started)
-    assert boxes.rig.run("podman ps -aq | wc -l").strip() == "1"
+    assert boxes.rig.run(f"{boxes.tool} ps -aq | wc -l").strip() == "1"
     # also where the record of it is lost: the container itself says whose it is
     boxes.rig.run(f"rm -rf ~/.local/state/relaunch/{boxes.unit}")
     assert boxes.start(plan).outcome is StartOutcome.ALREADY
@@ -131,31 +137,36 @@ def test_secrets_come_from_the_host_and_stay_there(boxes: Boxes) -> None:
 
 
 def test_what_stands_against_a_start_is_said_with_the_remedy(boxes: Boxes) -> None:
-    absent = boxes.start(boxes.plan(PYTHON, container=Container(image="localhost/none:1", tool="podman")))
-    assert (absent.outcome, absent.remedy) == (StartOutcome.FAILED, "on the host run: podman pull localhost/none:1")
+    absent = boxes.start(boxes.plan(PYTHON, container=Container(image="localhost/none:1", tool=boxes.tool)))
+    assert (absent.outcome, absent.remedy) == (
+        StartOutcome.FAILED,
+        f"on the host run: {boxes.tool} pull localhost/none:1",
+    )
 
     program = boxes.start(boxes.plan("/none/such"))
     assert program.outcome is StartOutcome.FAILED
     assert "/none/such" in program.reason
     assert boxes.state().state is RunState.ABSENT
-    assert boxes.rig.run("podman ps -aq").strip() == ""
+    assert boxes.rig.run(f"{boxes.tool} ps -aq").strip() == ""
 
     plan = boxes.plan(PYTHON, "-c", SHOW)
-    boxes.rig.run(f"podman run -d --network=host --name {boxes.unit} {IMAGE} {PYTHON} -c 'import time; time.sleep(99)'")
+    boxes.rig.run(
+        f"{boxes.tool} run -d --network=host --name {boxes.unit} {IMAGE} {PYTHON} -c 'import time; time.sleep(99)'"
+    )
     taken = boxes.start(plan)
     assert taken.outcome is StartOutcome.FAILED
     assert "not of this launch" in taken.reason
 
 
 def test_a_dead_container_of_ours_makes_room_and_its_log_is_kept(boxes: Boxes) -> None:
-    boxes.rig.run(f"podman run --network=host --name theirs {IMAGE} {PYTHON} -c 'print(1)'")
+    boxes.rig.run(f"{boxes.tool} run --network=host --name theirs {IMAGE} {PYTHON} -c 'print(1)'")
     boxes.start(boxes.plan(PYTHON, "-c", "print('last words'); raise SystemExit(3)"))
     boxes.ended()
     first = boxes.unit
 
     boxes.start(boxes.plan(PYTHON, "-c", SHOW))
 
-    assert boxes.rig.run("podman ps -a --format '{{.Names}}'").split() == ["theirs", boxes.unit]
+    assert set(boxes.rig.run(f"{boxes.tool} ps -a --format '{{{{.Names}}}}'").split()) == {"theirs", boxes.unit}
     boxes.unit = first
     assert boxes.log().lines == ("last words",)
     assert (boxes.state().state, boxes.state().exit_status) == (RunState.ENDED, 3)
@@ -168,19 +179,17 @@ def test_cleanup_takes_only_what_has_ended_and_is_ours(boxes: Boxes) -> None:
 
     assert boxes.cleanup().exit_status == 0
 
-    assert boxes.rig.run("podman ps -aq").strip() == ""
+    assert boxes.rig.run(f"{boxes.tool} ps -aq").strip() == ""
     assert boxes.state().state is RunState.ABSENT
 
 
 def test_a_foreign_container_is_stopped_by_its_name(boxes: Boxes) -> None:
     port = free_port()
-    boxes.rig.run(f'podman run -d --network=host --name theirs {IMAGE} {PYTHON} -c "{_SERVE}" {port}')
+    boxes.rig.run(f'{boxes.tool} run -d --network=host --name theirs {IMAGE} {PYTHON} -c "{_SERVE}" {port}')
     boxes.unit = "theirs"
 
     stopped = boxes.stop(port=port)
 
     assert (stopped.acted, stopped.clean) == (True, True)
-    assert boxes.rig.run("podman inspect --format '{{.State.Status}} {{.State.ExitCode}}' theirs").split() == [
-        "exited",
-        "143",
-    ]
+    state = json.loads(boxes.rig.run(f"{boxes.tool} inspect --format '{{{{json .State}}}}' theirs"))
+    assert (state["Status"], state["ExitCode"]) == ("exited", 143)
