@@ -108,7 +108,13 @@ class ContainerHost:
 
     def _start_daemon(self, around: Sequence[str], shared: Path) -> None:
         """A dockerd of our own, one at a time on its store."""
-        words = [needs.program("flock"), str(shared.parent / "docker.lock"), *around, needs.program("dockerd")]
+        words = [
+            needs.program("flock"),
+            "--no-fork",
+            str(shared.parent / "docker.lock"),
+            *around,
+            needs.program("dockerd"),
+        ]
         words += [f"--data-root={shared}", f"--exec-root={self.folder}/exec", f"--pidfile={self.folder}/docker.pid"]
         words += [f"--host=unix://{self.folder}/docker.sock", "--iptables=false", "--ip6tables=false", "--bridge=none"]
         with (self.folder / "dockerd.log").open("wb") as log:
