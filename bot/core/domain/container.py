@@ -1,5 +1,6 @@
 """How a launch runs in a container of docker or podman. Both take the same words."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -128,8 +129,10 @@ def run_words(
     secrets: bool = False,
     cwd: str | None = None,
     user: str | None = None,
+    wrappers: Iterable[str] = (),
 ) -> tuple[W | str, ...]:
     """The exact `docker run`, a word each. `env`: without secrets, which come from a file where there are any.
+    `wrappers` stand in front of the command, unless the container's own words before it have them.
 
     Without a name only what the revision says."""
     words: list[W | str] = [container.tool, "run"]
@@ -141,7 +144,8 @@ def run_words(
     words += [f"--env-file={env_file(name)}"] if secrets else []
     words += [f"--workdir={cwd}"] if cwd else []
     words += [f"--user={user}"] if user else []
-    inside: list[W | str] = [*container.lead, *argv]
+    lead = container.lead or tuple(word for wrapper in wrappers for word in shlex.split(wrapper))
+    inside: list[W | str] = [*lead, *argv]
     if not container.image_entrypoint and inside:
         words.append(f"--entrypoint={inside.pop(0)}")
     return (*words, container.image, *inside)

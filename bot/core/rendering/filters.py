@@ -240,6 +240,7 @@ def _container_words(launch: Mapping[str, Any]) -> tuple[object, ...]:
         secrets=len(plain) < len(env),
         cwd=launch.get("cwd"),
         user=launch.get("user"),
+        wrappers=launch.get("wrappers") or (),
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -148,10 +147,9 @@ def plan_words(plan: Plan, unit: str) -> tuple[Word, ...]:
     for key, value in plan.env:
         if isinstance(value, SecretRef) and not (key.isidentifier() and key.isascii()):
             raise BadInputError(f"{key!r} is no variable name that a secret can have", remedy="rename it")
-    wrapped = [] if plan.container.lead else [word for wrapper in plan.wrappers for word in shlex.split(wrapper)]
     return run_words(
         plan.container,
-        (*wrapped, *plan.argv),
+        plan.argv,
         name=unit,
         operation=operation_of(unit),
         config=plan.config,
@@ -159,6 +157,7 @@ def plan_words(plan: Plan, unit: str) -> tuple[Word, ...]:
         secrets=any(isinstance(value, SecretRef) for _, value in plan.env),
         cwd=plan.cwd,
         user=plan.user,
+        wrappers=plan.wrappers,
     )
 
 
