@@ -22,7 +22,16 @@ _MUST_BE_KNOWN = ("foreign_processes", "port_free", "gpu_count", "gpu_memory")
 #: of an engine's environment: the host's for a plain launch, the image's for a container
 _OF_THE_HOST = frozenset({"compilers", "shm", "ulimits"})
 _OF_THE_INSIDE = frozenset(
-    {"driver_cuda", "engine_present", "flags", "memory_estimate", "model_complete", "shared_libraries"}
+    {
+        "architecture",
+        "compute_capability",
+        "driver_cuda",
+        "engine_present",
+        "flags",
+        "memory_estimate",
+        "model_complete",
+        "shared_libraries",
+    }
 )
 _READY = ("ready", "stopped", "stopping", "lost")
 
