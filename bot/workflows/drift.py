@@ -12,14 +12,14 @@ from bot.core.domain.finding import Finding
 from bot.core.domain.host import Host
 from bot.core.domain.plan import Plan
 from bot.core.domain.reading import Known, Reading, Unknown
-from bot.core.facts import Fact, HostFacts, driver, engine_version, gpus, model_files
+from bot.core.facts import Fact, HostFacts, containers, driver, engine_version, gpus, model_files
 from bot.core.planning import probe_target
 from bot.errors import RelaunchError
 from bot.workflows.command_line import command_of, runs_as_planned
 from bot.workflows.look import look
 from bot.workflows.services import Services
 
-_FACTS = ("engine_version", "driver", "gpus", "model_files")
+_FACTS = ("engine_version", "driver", "gpus", "model_files", "containers")
 _VERSION = "_version"
 #: kept name -> (what people call it, the fact that shows it)
 _KEPT: dict[str, tuple[str, Fact[Any]]] = {
@@ -28,6 +28,7 @@ _KEPT: dict[str, tuple[str, Fact[Any]]] = {
     "power_limit_w": ("power limit (W)", gpus.FACT),
     "model_hash": ("model files", model_files.FACT),
     "chat_template": ("chat template", model_files.FACT),
+    "image": ("image", containers.FACT),
 }
 
 
@@ -51,6 +52,9 @@ def kept_facts(facts: HostFacts, engine: Engine) -> dict[str, str]:
     if isinstance(model, Known) and model.value.exists:
         kept |= {"model_hash": model.value.hash} if model.value.hash else {}
         kept["chat_template"] = "present" if model.value.chat_template else "none"
+    boxes = facts.reading(containers.FACT)
+    if isinstance(boxes, Known) and boxes.value.images:
+        kept["image"] = ", ".join(sorted({image[:19] for image in boxes.value.images.values()}))
     return kept
 
 

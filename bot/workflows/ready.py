@@ -22,7 +22,7 @@ from bot.workflows.look import look
 from bot.workflows.speed import Judged, judge, known_facts
 from bot.workflows.steady import steady
 
-_FACTS = ("ports", "engine_version", "driver", "gpus", "model_files")
+_FACTS = ("ports", "engine_version", "driver", "gpus", "model_files", "containers")
 _TOKEN_CHARACTERS = 40
 
 
