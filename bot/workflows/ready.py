@@ -8,7 +8,7 @@ from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Json, Message
 from bot.core.domain.reading import Known
 from bot.core.domain.records import to_json
-from bot.core.facts import HostFacts, ports
+from bot.core.facts import HostFacts, containers, ports
 from bot.core.facts._processes import Process, is_forwarder
 from bot.core.measuring.script import Progress
 from bot.core.planning import probe_target
@@ -79,7 +79,7 @@ def _prove_port(job: Job, facts: HostFacts, pid: int | None, proof: list[str], d
         return
     owners = [one.process for one in reading.value if one.port == job.plan.port]
     seen = [owner for owner in owners if owner is not None]
-    mine = [owner for owner in seen if owner.pid == pid or owner.parent_pid == pid or _is_of(job, owner)]
+    mine = [owner for owner in seen if owner.pid == pid or owner.parent_pid == pid or _is_of(job, owner, facts)]
     if mine:
         proof.append(f"process {mine[0].pid} of it owns port {job.plan.port}")
     elif seen:
@@ -88,12 +88,13 @@ def _prove_port(job: Job, facts: HostFacts, pid: int | None, proof: list[str], d
         doubts.append(f"the owner of port {job.plan.port} is not visible")
 
 
-def _is_of(job: Job, owner: Process) -> bool:
-    container = job.plan.container
-    if container is not None:
-        # inside, a worker of the main process may own it; outside, what holds the published port
-        return owner.container is not None if container.host_network else is_forwarder(owner)
-    return (owner.unit or "").removesuffix(".service") == job.unit
+def _is_of(job: Job, owner: Process, facts: HostFacts) -> bool:
+    """Whether a process belongs to the unit or container, or holds a published port for it."""
+    if job.plan.container is None:
+        return (owner.unit or "").removesuffix(".service") == job.unit
+    seen = facts.reading(containers.FACT)
+    box = next((one for one in seen.value.boxes if one.name == job.unit), None) if isinstance(seen, Known) else None
+    return box is not None and (owner.container == box.short_id or (is_forwarder(owner) and job.plan.port in box.ports))
 
 
 def _prove_token(job: Job, proof: list[str], doubts: list[str]) -> None:

@@ -143,7 +143,8 @@ def _proof(target: StopTarget, result: StopResult) -> tuple[list[str], list[str]
     if result.killed:
         proof.append(f"it had to be killed after {target.grace_s} s")
     if result.enabled:
-        open_.append("its unit is enabled: it starts again when the host boots")
+        why = "its container is always restarted" if target.runner == "docker" else "its unit is enabled"
+        open_.append(f"{why}: it starts again when the host boots")
     if result.reason:
         open_.append(result.reason)
     return proof, open_

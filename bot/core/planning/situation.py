@@ -12,6 +12,8 @@ from bot.core.facts import HostFacts, engine_version, gpus
 from bot.core.facts._processes import Process
 from bot.core.facts.gpus import Gpu
 
+#: words of NVIDIA_VISIBLE_DEVICES that name no device
+_ALL_DEVICES = ("", "all", "none", "void")
 #: units that Relaunch started
 OUR_UNITS = "relaunch-"
 
@@ -89,7 +91,11 @@ class Situation:
         if isinstance(reading, Unknown):
             return reading
         container = self.revision.container
-        given = visible_gpus(reading.value, container.gpu_devices if container else None)
+        devices = container.gpu_devices if container else None
+        if container is not None and devices is None:
+            named = self.environment.get("NVIDIA_VISIBLE_DEVICES", "all")
+            devices = None if named in _ALL_DEVICES else named
+        given = visible_gpus(reading.value, devices)
         visible = visible_gpus(given, _renumbered(self.environment.get("CUDA_VISIBLE_DEVICES"), given))
         needed = self.engine.gpus_needed(self.line)
         first = self.engine.first_gpu(self.line)
