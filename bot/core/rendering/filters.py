@@ -213,7 +213,7 @@ def command_line(argv: Sequence[object] | str) -> str:
 def shell_text(launch: Mapping[str, Any]) -> str:
     """A plan or revision as shell text: directory, environment, wrappers, command. To read, never to run."""
     if launch.get("container"):
-        return command_line(_container_words(launch))
+        return _container_text(launch)
     lines = [f"cd {_quoted(launch['cwd'])} &&"] if launch.get("cwd") else []
     lines += [f"{name}={_quoted(_word(value))}" for name, value in launch.get("env") or ()]
     lines += list(launch.get("wrappers") or ())
@@ -225,23 +225,28 @@ def _word(value: object) -> str:
     return _SECRET if isinstance(value, Mapping) else str(value)
 
 
-def _container_words(launch: Mapping[str, Any]) -> tuple[object, ...]:
-    """The `docker run` of a plan, exactly, or of a revision; secrets come from a file on the host."""
+def _container_text(launch: Mapping[str, Any]) -> str:
+    """The `docker run` of a plan, exactly, or of a revision: an option a line, then the image and the words inside.
+    Secrets come from a file on the host."""
     env = [(str(name), _word(value)) for name, value in launch.get("env") or ()]
     plain = [(name, value) for name, value in env if value != _SECRET]
     name = next((str(step["unit"]) for step in launch.get("steps") or () if step.get("kind") == "start"), "")
-    return run_words(
-        from_json(Container, launch["container"]),
+    container = from_json(Container, launch["container"])
+    words = run_words(
+        container,
         [_word(word) for word in launch["argv"]],
         name=name,
-        config=launch.get("config"),
         operation=name.rpartition("-")[2],
+        config=launch.get("config"),
         env=plain,
         secrets=len(plain) < len(env),
         cwd=launch.get("cwd"),
         user=launch.get("user"),
         wrappers=launch.get("wrappers") or (),
     )
+    image = next((at for at, word in enumerate(words) if at > 1 and not word.startswith("-")), len(words))
+    options = [f"  {_quoted(word)}" for word in words[2:image]]
+    return " \\\n".join([" ".join(words[:2]), *options, "  " + command_line(words[image:])])
 
 
 def level_table(levels: Sequence[Mapping[str, Any]]) -> str:
@@ -266,7 +271,7 @@ def numbered(lines: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _quoted(word: str) -> str:
-    if word == _SECRET or (word and re.fullmatch(r"[A-Za-z0-9_@%+=:,./-]+", word)):
+    if word == _SECRET or (word and re.fullmatch(r"(?!~)[A-Za-z0-9_@%+=:,./~-]+", word)):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
 

@@ -93,7 +93,7 @@ def scene(container_host: ContainerHost, tmp_path_factory: pytest.TempPathFactor
         practice.catalog_file.write_text(yaml.safe_dump({"hosts": {"boxes": entry}, "configs": []}))
         with practice.known_hosts_file.open("a") as file:
             file.write(boxes.sshd.known_hosts_line)
-        with practice_bot(practice, measure_level_s=0.3, measure_output_tokens=16) as app:
+        with practice_bot(practice, measure_level_s=0.3, measure_output_tokens=16, measure_concurrency=(1,)) as app:
             made = Scene(boxes, Talk(practice), app, free_port())
             made.start_by_hand()
             yield made
@@ -139,7 +139,7 @@ def test_it_is_saved_and_restarted_as_ours(scene: Scene) -> None:
     card = talk.wait_message(ts, "Approve: restart")
     plan = talk.wait(ts, "Plan: restart")
     assert "stop container small-box" in plan
-    assert "podman \\\n  run" in plan
+    assert "podman run \\\n  --detach" in plan
     assert "--shm-size=256m" in plan
     talk.click(card["ts"], "Approve")
     stopped = talk.wait(ts, "is stopped on boxes")
