@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
         r"|needs) .{0,80}\b(?:attention|attn)[_ ]backend|can ?not import fa[34]"
         r"|only (?:the )?\w+ (?:attention )?backend(?:s)? (?:is|are) supported|"
         r"only (?:support|supports) (?:the )?(?:triton|flashinfer|fa3|trtllm_mha|flashmla)\b.{0,30}backend",
-        not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend",
+        not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
         cause="The attention backend in use cannot serve this combination of head size, dtype, GPU and features.",
         overrides="attention_triton",
         alternatives=("gpu_arch_unsupported", "feature_conflict"),

@@ -283,11 +283,22 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="feature_conflict",
         weight=86,
-        pattern=r"quantized v cache requires flash_attn|v cache quantization requires flash"
+        pattern=r"quantized v cache (?:requires flash|was requested, but)|v cache quantization requires flash"
         r"|flash_attn .* (?:requires|not supported) .*cache",
         cause="A quantised V cache needs flash attention, which is off or not possible here.",
         fix="Turn flash attention on (-fa on) or keep the V cache at f16.",
         alternatives=("attention_backend_unsupported",),
+    ),
+    Rule(
+        kind="feature_conflict",
+        weight=78,
+        pattern=r"(?:cache|manager|scheduler|connector|runner|worker)\w* only supports? \S.{0,60}\bmodels\b"
+        r"|(?:speculative dec\w+|multimodal|lora|embeddings?) is not supported "
+        r"(?:with|by) (?:multimodal|speculative|lora)",
+        sure=False,
+        cause="A feature that was switched on does not exist for this kind of model in this version.",
+        fix="Start without that feature, or with a version that has it for this kind of model.",
+        alternatives=("model_unsupported_arch", "spec_config"),
     ),
     Rule(
         kind="feature_conflict",

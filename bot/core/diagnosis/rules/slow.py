@@ -157,6 +157,18 @@ RULES: tuple[Rule, ...] = (
         alternatives=("slow_other", "slow_spec"),
     ),
     Rule(
+        kind="slow_after_upgrade",
+        weight=53,
+        pattern=r"\b(?:previous|last|older|earlier) (?:version|release|build)\b|\bafter (?:release |build )?b\d{4,5}\b"
+        r"|^\W*b\d{4,5}\W.*\d (?:t/s|tok)",
+        also=r"\d ?(?:t/s|tps|tok(?:en)?s?/s|tokens? per second|token per second)|throughput \(token/s\)",
+        never=r"traceback \(most|error:|fired up|startup complete|listening on",
+        sure=False,
+        cause="Figures of an earlier and a later version stand side by side; the version is what differs.",
+        fix="Compare the two versions at equal load and equal flags; stay on the faster one and report it.",
+        alternatives=("slow_other", "slow_spec"),
+    ),
+    Rule(
         kind="slow_spec",
         weight=45,
         pattern=r"\b(?:tok(?:en)?s?/s(?:ec)?|tokens per second|tps|tpot|throughput|speed)\b",
