@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.core.access import permission
+from bot.core.catalog.relative import settle
 from bot.core.domain.button import ButtonValue
 from bot.core.domain.command import Command, Intent
 from bot.core.domain.message import Conversation, Json, Message, Posted
@@ -179,7 +180,7 @@ def _chosen(press: Press, command: Command) -> Command:
         raise RefusedError(f"{host} is not in the inventory any more", remedy="ask again", host=host)
     own_host = press.services.catalog.catalog().configs[config].host if config else None
     target = host or command.host or own_host
-    return replace(
+    chosen = replace(
         command,
         config=config or command.config,
         host=target,
@@ -189,6 +190,8 @@ def _chosen(press: Press, command: Command) -> Command:
         ask=False,
         question=None,
     )
+    context = thread_context(press.services, press.conversation)
+    return settle(chosen, press.services.vocabulary().index, press.services.engines, context)
 
 
 def _handle(press: Press, run: Run, command: Command, text: str) -> None:

@@ -56,7 +56,8 @@ class Question:
     Codes: "which_config", "which_host", "which_target", "unknown_name", "several_targets", "several_actions",
     "everything", "protected_host", "contradiction", "bad_value", "unsafe_environment", "unknown_flag", "identity_flag",
     "unsafe_text", "confirm_wish", "confirm_quote", "no_verb", "guessed_name", "no_match", "no_value", "no_reference",
-    "no_schedule", "no_name".
+    "no_schedule", "no_name", "no_base" (a setting is to be changed by an amount, and the config does not set it),
+    "negated_flag" (a flag is to be left out).
     "unsafe_text" has `reason`: a suspicion of core/language/normalise, "instructions", or "secret_value" (a secret was
     typed into a setting: `words` has its name only, but Command.text still holds it).
     """
@@ -83,6 +84,16 @@ class Reference:
 
     kind: str
     value: float | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relative:
+    """A setting said by what it was: the new value is the config's own, times `factor`, plus `add`."""
+
+    name: str
+    factor: float = 1.0
+    add: float = 0.0
     words: str = ""
 
 
@@ -115,6 +126,8 @@ class Command:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     #: pasted flags that have no neutral name: engine -> canonical flag -> value (as Engine.parse gives it)
     flags: Mapping[str, Mapping[str, str | bool | list[str]]] = field(default_factory=dict)
+    #: settings said by what they were; once the config is known, `overrides` has their values as well
+    relative: tuple[Relative, ...] = ()
     reference: Reference | None = None
     lines: int | None = None
     concurrency: int | list[int] | None = None

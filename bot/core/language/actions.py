@@ -141,6 +141,8 @@ _SETTING_VERBS = lex.words(
 
 def _particle(verb: str, words: list[str]) -> str:
     """ "up" or "down" for the particle that goes with the verb, or ""."""
+    if verb == "kick" and words[:1] == ["off"]:
+        return "up"
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
         if (word in lex.PARTICLES_DOWN and not (word == "down" and following in ("to", "from"))) or (

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from bot.core.catalog.relative import settle
 from bot.core.catalog.resolve import by_names, narrowed, ranked_names, resolve
 from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import Command, Intent, Question, Reason
 from bot.core.domain.host import Inventory
 from bot.core.domain.resolution import NotFound, Resolved
 from bot.core.language import lexicon as lex
+from bot.core.language import phrases
 from bot.core.language.draft import draft, leftovers, names_target, nearest, plain_by_trait, tags, unknown_object
 from bot.core.language.message import Message
 from bot.core.language.slots import Slots
@@ -51,13 +53,21 @@ def command(request: Request) -> Command:
     made, question = _aimed(made, request)
     question = _first_question(made, request) or question
     unknown = " ".join(made.unknown).lower()
-    return replace(
+    made = replace(
         made,
         ask=question is not None,
         question=question,
         nearest=nearest(made.unknown, request.vocabulary),
-        ignored=tuple(dict.fromkeys(w for w in leftovers(found.tokens) if w not in unknown)),
+        ignored=_ignored(found, unknown),
     )
+    return settle(made, index, request.vocabulary.engines, request.message.context)
+
+
+def _ignored(found: Slots, unknown: str) -> tuple[str, ...]:
+    """Words without a meaning here, and a time limit: nothing is stopped by itself."""
+    limit = phrases.limit(found.text)
+    words = (w for w in leftovers(found.tokens) if w not in unknown and w not in (limit or "").split())
+    return tuple(dict.fromkeys((*((limit,) if limit else ()), *words)))
 
 
 def _refused(request: Request) -> Command | None:
@@ -155,7 +165,7 @@ def _aimed(made: Command, request: Request) -> Aimed:
         return made, Question(code="everything", values={"host": made.host})
     if made.intent is Intent.STOP:
         return _aim_at_running(made, request)
-    said = made.tags or made.without or made.overrides or made.flags or made.reference
+    said = made.tags or made.without or made.overrides or made.flags or made.reference or made.relative
     switches = request.act.verb in lex.SWITCH_VERBS or made.speculative is not None
     if made.intent in (Intent.START, Intent.CHANGE) or said or switches:
         return _aim_at_config(made, request)
@@ -272,7 +282,7 @@ def _unsure(request: Request) -> Question | None:
 
 def _contradiction(made: Command, request: Request) -> str | None:
     """Speculative settings for a config that has no speculation, or that shall have none."""
-    if not _SPECULATIVE & set(made.overrides):
+    if not _SPECULATIVE & {*made.overrides, *(change.name for change in made.relative)}:
         return None
     if made.without or made.speculative is False:
         return "speculation"

@@ -49,6 +49,7 @@ def draft(text: str, intent: Intent, found: Slots) -> Command:
         size=found.names.size,
         speculative=found.names.speculative,
         overrides=dict(found.settings.values),
+        relative=found.settings.relative,
         flags=dict(found.pasted.flags),
         reference=found.reference,
         all=found.all,

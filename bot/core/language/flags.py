@@ -99,6 +99,13 @@ def _flag(tokens: list[Token], at: int, engines: Mapping[str, Engine], settings:
         pasted.faults.append(("unsafe_text", " ".join([name, *typed])[:60], ()))
         return _use(tokens, at, used)
     pasted.engines.update(known)
+    if _left_out(tokens, at):
+        graphs = reading.neutral.get("cuda_graphs")
+        if isinstance(graphs, bool):
+            settings.put("cuda_graphs", not graphs, name)
+        else:
+            pasted.faults.append(("negated_flag", name, ()))
+        return _use(tokens, at, 0)
     if reading.model:
         pasted.faults.append(("identity_flag", name, ()))
     elif reading.fault:
@@ -110,6 +117,15 @@ def _flag(tokens: list[Token], at: int, engines: Mapping[str, Engine], settings:
         for engine, other in readings.items():
             pasted.flags.setdefault(engine, {}).update(other.flags)
     return _use(tokens, at, used)
+
+
+_LEAVING_OUT = lex.words("no without not minus drop remove omit skip unset delete except")
+
+
+def _left_out(tokens: list[Token], at: int) -> bool:
+    """ "without --x", "no --x", "drop the flag --x"."""
+    before = [t.text for t in tokens[max(0, at - 3) : at] if t.text not in ("the", "flag", "flags", "option", "any")]
+    return before[-1:] != [] and before[-1] in _LEAVING_OUT
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ _PREPOSITIONS = lex.words("with by to from over in here for of at")
 _JOINING = lex.words("and with but now same without again also then no")
 _CARRYING_ON = _JOINING - {"also", "then", "no", "without"}
 _GOING_ON = lex.words("with without now same and")
+_AS_IT_WAS = lex.words("the same again once more one time thing config setup as before just it please")
 _HOW = ("how do", "how can", "how to", "how should")
 
 
@@ -28,6 +29,7 @@ def of(message: Message, place: int) -> Intent:
     if act.kind in ("request", "wish") and _saves(message, act):
         return Intent.SAVE
     joins = act.kind in ("fragment", "question") and act.clause.words[0] in _CARRYING_ON
+    joins = joins or (act.kind == "fragment" and bool(found.settings.relative))
     if joins and follow_up(message, place) is Intent.CHANGE:
         return Intent.NONE
     if act.kind in ASKING and (acted := _action(message, place, act, found)) is not None:
@@ -140,7 +142,7 @@ def follow_up(message: Message, place: int) -> Intent:
         return Intent.NONE
     found = message.slots_of(place)
     before = message.acts[place - 1].clause.words if place else []
-    same_but = before[-1:] == ["same"]
+    same_but = before[-1:] == ["same"] or (bool(before) and set(before) <= _AS_IT_WAS)
     opener = bool(
         set(words[:2]) & _JOINING or {"instead", "please"} & set(words) or (clause.link == "but" and same_but)
     )

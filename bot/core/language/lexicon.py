@@ -29,7 +29,7 @@ RESTART_VERBS = words(
 #: from one config to another
 SWITCH_VERBS = words("switch swap replace flip move migrate exchange go roll return revert rollback downgrade")
 CHANGE_VERBS = words(
-    "change set make use try increase decrease lower raise bump reduce add double halve enable "
+    "change set make use try increase decrease lower raise bump reduce add double halve triple enable expand shorten "
     "disable adjust tweak "
     "update modify give up drop limit cap keep allow shrink grow extend cut put turn switch apply repeat do"
 )

@@ -41,6 +41,7 @@ def _counted(made: Command, found: Slots, vocabulary: Vocabulary) -> Command:
     return replace(
         made,
         overrides={},
+        relative=(),
         flags={},
         tags=tags(made.names, vocabulary.index),
         lines=counts.lines,

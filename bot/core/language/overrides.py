@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.core.domain.command import Relative
 from bot.core.language import lexicon as lex
 from bot.core.language.numbers import is_k, number, whole
 from bot.core.language.setting_names import KINDS, NUMBERS, Number
@@ -21,6 +22,8 @@ class Settings:
     values: dict[str, Any] = field(default_factory=dict)
     faults: list[tuple[str, str, str]] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
+    #: changes of what a config has; the config gives the values
+    relative: tuple[Relative, ...] = ()
 
     def put(self, name: str, value: object, words: str) -> None:
         """Set a value; another value for the same name is a contradiction."""
@@ -46,44 +49,48 @@ def read(tokens: list[Token], settings: Settings) -> None:
         step(tokens, settings)
 
 
-def _text(tokens: list[Token]) -> str:
+def typed(tokens: list[Token]) -> str:
+    """The words as they were typed."""
     return " ".join(t.raw for t in tokens)
 
 
-def _take(tokens: list[Token]) -> None:
+def take(tokens: list[Token]) -> None:
+    """Mark tokens as used by a setting."""
     for token in tokens:
         token.role = ROLE
 
 
-def _free(token: Token) -> bool:
+def free(token: Token) -> bool:
+    """Whether no slot has used a token yet."""
     return not token.role and token.kind in ("word", "clock", "mark")
 
 
 def _numbers(tokens: list[Token], settings: Settings) -> None:
     at = 0
     while at < len(tokens):
-        match = _GLUED.fullmatch(tokens[at].text) if _free(tokens[at]) else None
+        match = _GLUED.fullmatch(tokens[at].text) if free(tokens[at]) else None
         if match and (rule := next((r for p, r in _PHRASES if p == (match[1],)), None)):
             _put(settings, rule, match[2], [tokens[at]])
             at += 1
             continue
-        found = _phrase(tokens, at)
+        found = phrase(tokens, at)
         at += _around(tokens, at, *found, settings) if found else 1
 
 
 _JOINED = {"".join(words): rule for words, rule in reversed(_PHRASES)}
 
 
-def _phrase(tokens: list[Token], at: int) -> tuple[Number, int] | None:
-    if _free(tokens[at]) and ("-" in tokens[at].text or "_" in tokens[at].text or len(tokens[at].text) > 8):
+def phrase(tokens: list[Token], at: int) -> tuple[Number, int] | None:
+    """The setting that is named at `at`, and by how many tokens."""
+    if free(tokens[at]) and ("-" in tokens[at].text or "_" in tokens[at].text or len(tokens[at].text) > 8):
         rule = _JOINED.get(re.sub(r"[-_]", "", tokens[at].text))
         if rule is not None:
             return rule, 1
-    if not _free(tokens[at]):
+    if not free(tokens[at]):
         return None
     for words, rule in _BY_FIRST.get(tokens[at].text, ()):
         piece = tokens[at : at + len(words)]
-        if len(piece) == len(words) and all(_free(t) and t.text == w for t, w in zip(piece, words, strict=True)):
+        if len(piece) == len(words) and all(free(t) and t.text == w for t, w in zip(piece, words, strict=True)):
             return rule, len(words)
     return None
 
@@ -93,17 +100,17 @@ def _around(tokens: list[Token], at: int, rule: Number, length: int, settings: S
     before = at - 1
     while (
         before >= 0
-        and _free(tokens[before])
+        and free(tokens[before])
         and tokens[before].text in ("of", "the", "gpu", "speculative", "a", "max", "x", "only")
     ):
         before -= 1
     first = tokens[before] if before >= 0 else None
     after = at + length
-    while after < len(tokens) and _free(tokens[after]) and tokens[after].text in _GLUE | {"please", ","}:
+    while after < len(tokens) and free(tokens[after]) and tokens[after].text in _GLUE | {"please", ","}:
         after += 1
     last = tokens[after] if after < len(tokens) else None
-    takes_after = rule.after and last is not None and _free(last) and _fits(rule, last.text)
-    takes_before = rule.before and first is not None and _free(first) and _fits(rule, first.text)
+    takes_after = rule.after and last is not None and free(last) and _fits(rule, last.text)
+    takes_before = rule.before and first is not None and free(first) and _fits(rule, first.text)
     if takes_before and takes_after and last is not None and _belongs_to_next(tokens, after):
         takes_after = False
     if takes_before and first is not None and not (takes_after and rule.name == "tensor_parallel"):
@@ -117,7 +124,7 @@ def _around(tokens: list[Token], at: int, rule: Number, length: int, settings: S
 
 def _belongs_to_next(tokens: list[Token], at: int) -> bool:
     """Whether the number at `at` has its own noun behind it: "3 steps 4 draft tokens"."""
-    return at + 1 < len(tokens) and _phrase(tokens, at + 1) is not None
+    return at + 1 < len(tokens) and phrase(tokens, at + 1) is not None
 
 
 def _fits(rule: Number, text: str) -> bool:
@@ -135,8 +142,8 @@ def _put(settings: Settings, rule: Number, text: str, tokens: list[Token]) -> No
     if not rule.low <= value <= rule.high:
         settings.faults.append(("bad_value", rule.name, text))
     else:
-        settings.put(rule.name, value if rule.fraction else int(value), _text(tokens))
-    _take(tokens)
+        settings.put(rule.name, value if rule.fraction else int(value), typed(tokens))
+    take(tokens)
 
 
 _ON = lex.words("on enabled enable with true use using")
@@ -145,7 +152,7 @@ _OFF = lex.words("off disabled disable without no not false skip")
 
 def _cuda_graphs(tokens: list[Token], settings: Settings) -> None:
     for at, token in enumerate(tokens):
-        if not _free(token):
+        if not free(token):
             continue
         following = tokens[at + 1].text if at + 1 < len(tokens) else ""
         graphs = token.text in ("cudagraph", "cudagraphs", "cuda-graph", "cuda-graphs", "cuda_graphs", "cuda_graph")
@@ -154,20 +161,20 @@ def _cuda_graphs(tokens: list[Token], settings: Settings) -> None:
         if not graphs and not eager and not (token.text == "cuda" and following in ("graph", "graphs")):
             continue
         near = tokens[max(0, at - 3) : at] + tokens[at + length : at + length + 2]
-        off = any(t.text in _OFF for t in near if _free(t))
-        on = eager or any(t.text in _ON for t in near if _free(t))
+        off = any(t.text in _OFF for t in near if free(t))
+        on = eager or any(t.text in _ON for t in near if free(t))
         if on or off:
-            used = [t for t in near if t.text in _OFF | _ON | {"capture"} and _free(t)]
-            settings.put("cuda_graphs", eager == off if eager else not off, _text(tokens[at : at + length]))
-            _take([*used, *tokens[at : at + length]])
+            used = [t for t in near if t.text in _OFF | _ON | {"capture"} and free(t)]
+            settings.put("cuda_graphs", eager == off if eager else not off, typed(tokens[at : at + length]))
+            take([*used, *tokens[at : at + length]])
             if eager and at + length < len(tokens) and tokens[at + 1].text == "mode":
-                _take([tokens[at + 1]])
+                take([tokens[at + 1]])
 
 
 def _kinds(tokens: list[Token], settings: Settings) -> None:
     """Settings whose value is a word."""
     for at, token in enumerate(tokens):
-        if not _free(token):
+        if not free(token):
             continue
         for names, values, setting, mapping in KINDS:
             both = f"{token.text} {_next(tokens, at)}" in names
@@ -197,26 +204,26 @@ def _kind(
     while after < len(tokens) and tokens[after].text in _GLUE | {"dtype", "in", "as", "type", "backend", "using"}:
         after += 1
     for place in (at - 1, after):
-        if 0 <= place < len(tokens) and _free(tokens[place]) and tokens[place].text in values:
+        if 0 <= place < len(tokens) and free(tokens[place]) and tokens[place].text in values:
             value = tokens[place].text
             used = tokens[min(place, at) : max(place + 1, at + length)]
-            into.put(setting, mapping.get(value, value), _text(used))
-            _take(used)
+            into.put(setting, mapping.get(value, value), typed(used))
+            take(used)
             return
 
 
 def _bare_dtype(tokens: list[Token], settings: Settings) -> None:
     for at, token in enumerate(tokens):
-        if _free(token) and token.text in lex.DTYPES and token.text != "half":
+        if free(token) and token.text in lex.DTYPES and token.text != "half":
             before = tokens[at - 1].text if at else ""
             if before in ("in", "with", "as", "at", "use", "using", "and", ",", "to") or at == len(tokens) - 1:
                 settings.put("dtype", lex.DTYPES[token.text], token.raw)
-                _take([token])
-        elif at and _free(token) and token.text in lex.ATTENTION_BACKENDS - {"wave", "triton"}:
+                take([token])
+        elif at and free(token) and token.text in lex.ATTENTION_BACKENDS - {"wave", "triton"}:
             if tokens[at - 1].text not in ("with", "use", "using", "to"):
                 continue
             settings.put("attention_backend", token.text, token.raw)
-            _take([token])
+            take([token])
 
 
 _SERVED = re.compile(
@@ -226,7 +233,7 @@ _SERVED = re.compile(
 
 
 def _served_name(tokens: list[Token], settings: Settings) -> None:
-    words = [t.text if _free(t) else "\x00" for t in tokens]
+    words = [t.text if free(t) else "\x00" for t in tokens]
     for at in range(len(words)):
         for length in (3, 2):
             piece = " ".join(words[at : at + length])
@@ -235,8 +242,8 @@ def _served_name(tokens: list[Token], settings: Settings) -> None:
                 while place < len(tokens) and tokens[place].text in _GLUE | {"model", "name", "it"}:
                     place += 1
                 if place < len(tokens) and re.fullmatch(r"[A-Za-z0-9][\w.:/-]{0,95}", tokens[place].raw):
-                    settings.put("served_name", tokens[place].raw, _text(tokens[at : place + 1]))
-                    _take(tokens[at : place + 1])
+                    settings.put("served_name", tokens[place].raw, typed(tokens[at : place + 1]))
+                    take(tokens[at : place + 1])
                     return
     _served_as(tokens, settings)
 
@@ -248,15 +255,15 @@ def _served_as(tokens: list[Token], settings: Settings) -> None:
         name = tokens[at + 1]
         if (
             token.text != "as"
-            or not _free(token)
-            or not _free(name)
+            or not free(token)
+            or not free(name)
             or not earlier & {"serve", "expose", "host", "publish"}
             or "same" in earlier
         ):
             continue
         if name.text not in lex.FILLERS | lex.COMMON and re.fullmatch(r"[A-Za-z0-9][\w.:/-]{0,95}", name.raw):
-            settings.put("served_name", name.raw, _text(tokens[at : at + 2]))
-            _take(tokens[at : at + 2])
+            settings.put("served_name", name.raw, typed(tokens[at : at + 2]))
+            take(tokens[at : at + 2])
             return
 
 
@@ -266,12 +273,12 @@ _GPU_LIST = re.compile(r"\d{1,2}(?:[,-]\d{1,2})*")
 def _gpus(tokens: list[Token], settings: Settings) -> None:
     """ "gpus 0,1", "gpu 4-7", "on gpus 2 and 3" are GPU numbers; "on 2 gpus" is a tensor-parallel size."""
     for at, token in enumerate(tokens):
-        if not _free(token) or token.text not in ("gpu", "gpus", "cards", "devices", "card"):
+        if not free(token) or token.text not in ("gpu", "gpus", "cards", "devices", "card"):
             continue
         chosen: list[int] = []
         place = at + 1
         while place < len(tokens):
-            if _free(tokens[place]) and _GPU_LIST.fullmatch(tokens[place].text):
+            if free(tokens[place]) and _GPU_LIST.fullmatch(tokens[place].text):
                 chosen += _expand(tokens[place].text)
             elif not (
                 tokens[place].text in (",", "and", "&", "-", "to", "#", "=")
@@ -283,13 +290,13 @@ def _gpus(tokens: list[Token], settings: Settings) -> None:
                 chosen += range(chosen[-1] + 1, int(re.split(r"[,-]", tokens[place + 1].text)[0]))
             place += 1
         if chosen:
-            settings.put("gpus", ",".join(map(str, chosen)), _text(tokens[at:place]))
-            _take(tokens[at:place])
+            settings.put("gpus", ",".join(map(str, chosen)), typed(tokens[at:place]))
+            take(tokens[at:place])
             continue
         before = tokens[at - 1] if at else None
         if (
             before is not None
-            and _free(before)
+            and free(before)
             and (count := whole(before.text))
             and 1 <= count <= 64
             and token.text != "gpu"
@@ -299,8 +306,8 @@ def _gpus(tokens: list[Token], settings: Settings) -> None:
                 near & {"on", "with", "across", "over", "using", "use", "all"}
                 and "tensor_parallel" not in settings.values
             ):
-                settings.put("tensor_parallel", count, _text(tokens[at - 1 : at + 1]))
-                _take(tokens[at - 1 : at + 1])
+                settings.put("tensor_parallel", count, typed(tokens[at - 1 : at + 1]))
+                take(tokens[at - 1 : at + 1])
 
 
 def _expand(text: str) -> list[int]:
@@ -317,10 +324,13 @@ def _lone_k(tokens: list[Token], settings: Settings) -> None:
         return
     for at, token in enumerate(tokens):
         if (
-            _free(token)
+            free(token)
             and is_k(token.text)
-            and at
-            and tokens[at - 1].text in ("with", "at", "to", "and", ",", "it", "for", "@")
+            and (
+                tokens[at - 1].text in ("with", "at", "to", "and", ",", "it", "for", "@")
+                if at
+                else all(t.text in lex.POLITE for t in tokens[1:])
+            )
         ):
             _put(settings, next(r for r in NUMBERS if r.name == "context_length"), token.text, [token])
 

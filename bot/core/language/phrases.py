@@ -108,6 +108,19 @@ _LATER = re.compile(
 _NOT_LATER = re.compile(r"\b(?:next (?:one)|not later|no later|now|right now)\b")
 
 
+_LIMIT = re.compile(
+    r"\b(?:just |only )?for (?:about |around |the next |another |at most )?(?:\d+|an?|one|two|three|four|five|six|eight"
+    r"|ten|twelve|thirty|half an|a few|a couple of|some|few)(?: more)? ?"
+    r"(?:h|hrs?|hours?|m|mins?|minutes?|days?|weeks?|nights?)\b"
+)
+
+
+def limit(text: str) -> str | None:
+    """How long something is to run, as said: "for 2 hours"; None when nothing is said."""
+    match = _LIMIT.search(text)
+    return match.group() if match else None
+
+
 def later(text: str) -> str | None:
     """A time to come that the words name, or None."""
     match = _LATER.search(text)
@@ -115,7 +128,8 @@ def later(text: str) -> str | None:
 
 
 def when(text: str) -> str | None:
-    """A time gone by that the words name, or None."""
+    """A time gone by that the words name, in lower case as typed ("yesterday", "last night", "2 hours ago"), or None.
+    `Command.when`; history and logs filter by it."""
     match = _TIMES.search(text)
     return match.group() if match else None
 

@@ -132,7 +132,8 @@ def _asks_topic(view: View) -> Intent | None:
     arguments = view.has(r"\b(?:flags|args|arguments|command|parameters|settings|options)\b")
     pointed = view.target or view.host or "it" in view.words
     if arguments and pointed and view.has(r"\b(?:with|running|using|launched|started|have|has|use|uses|does|is)\b"):
-        return Intent.SHOW if view.target else Intent.INSPECT
+        now = view.has(r"\b(?:is|are) (?:\S+ ){1,4}(?:running|using|serving)\b")
+        return Intent.SHOW if view.target and not now else Intent.INSPECT
     if view.topics and view.has(r"\b(?:is|does|what|which|are|running|with|use|uses|using|set)\b"):
         free = view.has(r"\bfree\b|\bin use\b")
         return None if free or pat.HOW_MUCH.search(view.text) else Intent.INSPECT

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from bot.core.catalog.atoms import atoms
 from bot.core.domain.command import Intent, Reference
-from bot.core.language import counts, flags, hosts, names, overrides, phrases, schedule
+from bot.core.language import counts, flags, hosts, names, overrides, phrases, relative, schedule
 from bot.core.language import lexicon as lex
 from bot.core.language.counts import Counts
 from bot.core.language.flags import Pasted
@@ -48,7 +48,8 @@ class Slots:
     @property
     def set_anything(self) -> bool:
         """Whether any setting is said."""
-        return bool(self.settings.values or self.settings.faults or self.pasted.flags or self.pasted.faults)
+        settings, pasted = self.settings, self.pasted
+        return bool(settings.values or settings.faults or settings.relative or pasted.flags or pasted.faults)
 
 
 _ALL = lex.words("everything all")
@@ -69,7 +70,9 @@ def read(tokens: list[Token], vocabulary: Vocabulary, *, kind: Intent | None = N
         counts.load(tokens, slots.counts)
     slots.pasted = flags.read(tokens, vocabulary.engines, slots.settings, logs=kind is Intent.LOGS)
     _whole_names(tokens, vocabulary)
+    relative.read(tokens, slots.settings)
     overrides.read(tokens, slots.settings)
+    relative.read_open(tokens, slots.settings)
     hosts.read(tokens, vocabulary, slots.hosts)
     for token in tokens:
         if token.role == "whole":
