@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bot.core.catalog.proven import decode_tok_s, was_ready
+from bot.core.catalog.proven import best_revision, decode_tok_s, of_revision, was_ready
 from bot.core.domain.catalog import Catalog, LaunchConfig
 from bot.core.domain.command import Command
 from bot.core.domain.message import Message
@@ -90,7 +90,9 @@ def _config(
     services: Services, catalog: Catalog, config: LaunchConfig, among: list[LaunchConfig], command: Command
 ) -> dict[str, Any]:
     launches = [one for one in catalog.launches if one.config == config.name]
-    last = launches[-1] if launches else None
+    # what is told is of one revision: the one that a start would take
+    mine = of_revision(best_revision(config, launches), launches)
+    last = mine[-1] if mine else None
     outcome = None
     if last is not None:
         outcome = "ready" if was_ready(last) else last.state
@@ -105,8 +107,14 @@ def _config(
 
 def differs(services: Services, config: LaunchConfig, among: list[LaunchConfig]) -> list[str]:
     """What tells a config from the others, at most four settings: "speculative steps 3", "no speculative steps"."""
-    mine = revision_settings(services, config.latest)
-    others = [revision_settings(services, other.latest) for other in among if other.name != config.name]
+    launches = services.catalog.catalog().launches
+
+    def settings(one: LaunchConfig) -> dict[str, str]:
+        own = [launch for launch in launches if launch.config == one.name]
+        return revision_settings(services, best_revision(one, own))
+
+    mine = settings(config)
+    others = [settings(other) for other in among if other.name != config.name]
     telling = [name for name in _TELLING if any(other.get(name) != mine.get(name) for other in others)]
     words = [
         f"{name.replace('_', ' ')} {mine[name]}" if name in mine else f"no {name.replace('_', ' ')}" for name in telling

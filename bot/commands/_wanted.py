@@ -1,8 +1,9 @@
 """A command to what is wanted done; shared by start, stop, restart and change."""
 
+from bot.core.catalog.references import launch_meant
 from bot.core.domain.command import Command
 from bot.errors import RefusedError
-from bot.workflows.services import Request
+from bot.workflows.services import Request, Services
 from bot.workflows.wanted import Wanted
 
 
@@ -33,6 +34,18 @@ def wanted(
         target_config=target,
         when_free=when_free,
     )
+
+
+def referred(services: Services, request: Request, config: str) -> str | None:
+    """Revision of the launch that the sentence refers to ("same as last time", "launch 12"); None where it names
+    none: a launch may have been a variation of what the name means."""
+    reference = request.command.reference
+    if reference is None:
+        return None
+    launches = [one for one in services.catalog.catalog().launches if one.config == config]
+    here = [one for one in launches if one.host == request.command.host]
+    launch = launch_meant(reference, here or launches, services.clock.now())
+    return launch.revision if launch else None
 
 
 def reasons(command: Command) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.commands._asking import ask
 from bot.commands._running import settled_by_running, target_config
 from bot.commands._spec import CommandSpec
-from bot.commands._wanted import need_host, wanted
+from bot.commands._wanted import need_host, referred, wanted
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.command import Intent
 from bot.core.domain.operation import Permission
@@ -37,10 +37,16 @@ def restart(services: Services, request: Request, run: Run, verb: str) -> None:
         raise RefusedError(f"it is not clear what to {verb} on {host}", remedy="name the config", host=host)
     replaced = launch or (running[0] if len(running) == 1 else None)
     if replaced is None:
-        asked = replace(wanted(request, verb, host, config, target=config), unless_found=True)
+        # a follow-up goes on from the launch of its thread
+        thread = services.launches.in_thread(request.conversation) if request.conversation.thread_ts else None
+        meant = referred(services, request, config) or (
+            thread.revision if thread is not None and thread.config == config else None
+        )
+        asked = replace(wanted(request, verb, host, config, target=config, revision=meant), unless_found=True)
     else:
         # a restart keeps the revision that runs, unless another config is named
-        keeps = replaced.revision if replaced.config == config and command.reference is None else None
+        same = replaced.config == config and command.reference is None
+        keeps = replaced.revision if same else referred(services, request, config)
         asked = wanted(request, verb, host, config, target=replaced.config, revision=keeps)
     propose(services, run, asked, request.actor, request.conversation)
 

@@ -39,7 +39,7 @@ def _work(services: Services, request: Request, run: Run) -> bool:
         if not permitted(services, request.actor, request.conversation, host, Permission.OPERATE, _verb(command)):
             return False
         if command.save_as in _EDITS and name is not None:
-            message = edit_config(services, name, EditKind(command.save_as), _value(services, command), request.actor)
+            message = edit_config(services, name, EditKind(command.save_as), _value(services, request), request.actor)
         else:
             message = _save(services, request)
     services.messenger.post(request.conversation, message, key=f"{request.id}:answer")
@@ -56,13 +56,18 @@ def _host(services: Services, request: Request, name: str | None) -> str | None:
     return config.host if config is not None else request.command.host
 
 
-def _value(services: Services, command: Command) -> str | None:
-    """What is set. A revision may be named by a launch; without any, it is the one that would be launched."""
+def _value(services: Services, request: Request) -> str | None:
+    """What is set. A revision may be named by a launch, or by its thread; else it is the one that would be
+    launched."""
+    command = request.command
     if command.save_as != EditKind.PIN or command.name:
         return command.name
     catalog = services.catalog.catalog()
     if command.launch_numbers:
         return by_number(services, command.launch_numbers[0]).revision
+    thread = services.launches.in_thread(request.conversation) if request.conversation.thread_ts else None
+    if thread is not None and thread.config == command.config:
+        return thread.revision
     launches = [one for one in catalog.launches if one.config == command.config]
     return best_revision(catalog.configs[command.config or ""], launches).id
 

@@ -2,7 +2,7 @@
 
 from bot.commands._asking import ask
 from bot.commands._spec import CommandSpec
-from bot.commands._wanted import need_host, wanted
+from bot.commands._wanted import need_host, referred, wanted
 from bot.core.domain.command import Intent
 from bot.core.domain.operation import Permission
 from bot.workflows.ports import Run
@@ -15,7 +15,8 @@ def _run(services: Services, request: Request, run: Run) -> None:
     if command.ask or command.config is None:
         ask(services, request, run)
         return
-    asked = wanted(request, "start", need_host(command), command.config, when_free=command.when_free)
+    meant = referred(services, request, command.config)
+    asked = wanted(request, "start", need_host(command), command.config, revision=meant, when_free=command.when_free)
     propose(services, run, asked, request.actor, request.conversation)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from bot.core.catalog.diff import diff
+from bot.core.catalog.proven import best_revision
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Message
@@ -71,11 +72,15 @@ def _settings(services: Services, launch: LaunchRecord) -> dict[str, str]:
 
 def diff_configs(services: Services, first: str, second: str) -> Message:
     """Two configs by meaning: equal flags under different names are equal."""
-    configs = services.catalog.catalog().configs
+    catalog = services.catalog.catalog()
+    configs = catalog.configs
     for name in (first, second):
         if name not in configs:
             raise BadInputError(f"there is no config {name}", remedy="say “list configs” to see the known ones")
-    a, z = configs[first].latest, configs[second].latest
+    a, z = (
+        best_revision(configs[name], [one for one in catalog.launches if one.config == name])
+        for name in (first, second)
+    )
     lines = diff(a, z, services.engines)
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:

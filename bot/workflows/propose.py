@@ -98,6 +98,7 @@ def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conver
     """Look and plan; stores the plan. Gives the card's template and context."""
     host = known_host(services, wanted.host)
     made = plan(services, host, wanted, actor)
+    _keep_revision(services, wanted, actor, made)
     if isinstance(made, Refusal):
         return not_planned(services, wanted, made, actor, conversation)
     fresh = news(wanted.shown, made.findings) if wanted.wait else ()
@@ -150,7 +151,7 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
 
 
 def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[LaunchConfig, Revision]:
-    """The config and the revision to launch, overrides applied; a new revision is stored."""
+    """The config and the revision to launch, overrides applied. A new revision is among the config's, not stored."""
     catalog = services.catalog.catalog()
     config = catalog.configs.get(wanted.config or "")
     if config is None:
@@ -174,9 +175,17 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
         created_at=services.clock.now(),
     )
     if revision.id not in {one.id for one in config.revisions}:
-        services.catalog.add_revision(config.name, revision)
-        config = services.catalog.catalog().configs[config.name]
+        config = replace(config, revisions=(*config.revisions, revision))
     return config, revision
+
+
+def _keep_revision(services: Services, wanted: Wanted, actor: Actor, made: Plan | Refusal) -> None:
+    """Store a new revision once something goes on with it: a plan, or a refusal that shows a way on. What is refused
+    for good leaves nothing behind."""
+    if wanted.verb == "stop" or (isinstance(made, Refusal) and not made.passing and made.running is None):
+        return
+    config, revision = wanted_revision(services, wanted, actor)
+    services.catalog.add_revision(config.name, revision)
 
 
 def _found_units(services: Services, wanted: Wanted) -> frozenset[str]:

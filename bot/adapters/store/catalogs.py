@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from bot.adapters.store.database import Database
 from bot.adapters.store.launches import record, speeds
 from bot.adapters.store.tables import ConfigRow, LaunchRow, RevisionRow, WaitRow
-from bot.core.domain.catalog import Catalog, LaunchConfig, Measured, Revision
+from bot.core.domain.catalog import ONE_OFF_SOURCES, Catalog, LaunchConfig, Measured, Revision
 from bot.core.domain.records import from_json, to_json
 from bot.errors import BadInputError
 
@@ -70,7 +70,11 @@ class SqlCatalog:
 
 
 def _add(session: Session, config: str, revision: Revision) -> None:
-    if session.get(RevisionRow, (config, revision.id)) is not None:
+    there = session.get(RevisionRow, (config, revision.id))
+    if there is not None:
+        if revision.source not in ONE_OFF_SOURCES and there.content.get("source") in ONE_OFF_SOURCES:
+            # what was tried once is saved now
+            there.content = to_json(revision)
         return
     last = session.scalar(select(func.max(RevisionRow.position)).where(RevisionRow.config == config))
     session.add(

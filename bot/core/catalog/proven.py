@@ -26,20 +26,21 @@ def rank_key(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> tuple[in
 
 
 def best_revision(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> Revision:
-    """The pinned revision; else the one that was ready last; else the newest."""
-    ready = [r for r in launches if was_ready(r)]
-    if config.pinned is None and not ready:
-        return config.revisions[-1]
-    known = {r.id: r for r in config.revisions}
-    if config.pinned in known:
-        return known[config.pinned]
-    ready = [r for r in ready if r.revision in known]
+    """What the name means: the pinned revision; else of the saved ones the one that was ready last, else the newest."""
+    saved = {r.id: r for r in config.saved}
+    ready = [r for r in launches if was_ready(r) and r.revision in saved]
     newest = max(ready, key=lambda r: r.started_at, default=None)
-    return known[newest.revision] if newest else config.revisions[-1]
+    return saved[newest.revision] if newest else config.latest
+
+
+def of_revision(revision: Revision, launches: Sequence[LaunchRecord]) -> tuple[LaunchRecord, ...]:
+    """Launches of exactly this revision."""
+    return tuple(r for r in launches if r.revision == revision.id)
 
 
 def decode_tok_s(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> float | None:
-    """Measured speed: of the newest measured launch, else what the catalog says."""
+    """Measured speed: of the newest measured launch of what the name means, else what the catalog says."""
+    launches = of_revision(best_revision(config, launches), launches)
     measured = [r for r in launches if r.decode_tok_s is not None]
     newest = max(measured, key=lambda r: r.started_at, default=None)
     if newest is not None:

@@ -25,18 +25,26 @@ def narrow(
     if reference.kind == "baseline":
         pinned = frozenset(i for i in among if index.configs[i].pinned)
         return (pinned, _reason(reference, "pinned as baseline")) if pinned else None
-    records = sorted(_records(index, among, host), key=lambda r: r.started_at)
     if reference.kind == "launch":
-        records = [r for c in index.launches.values() for r in c if r.number == reference.value]
+        record = launch_meant(reference, (r for c in index.launches.values() for r in c), now)
     else:
-        records = _HISTORY[reference.kind]([r for r in records if was_ready(r)], now)
-    if not records:
-        return None
-    record = records[-1]
-    number = index.numbers.get(record.config)
-    if number is None:
+        record = launch_meant(reference, _records(index, among, host), now)
+    number = index.numbers.get(record.config) if record else None
+    if record is None or number is None:
         return None
     return frozenset({number}), _reason(reference, f"launch #{record.number} of {record.started_at:%Y-%m-%d %H:%M}")
+
+
+def launch_meant(reference: Reference, records: Iterable[LaunchRecord], now: datetime | None) -> LaunchRecord | None:
+    """The launch among `records` that a reference names: its number, or its place in time. None for other kinds."""
+    ordered = sorted(records, key=lambda r: r.started_at)
+    if reference.kind == "launch":
+        ordered = [r for r in ordered if r.number == reference.value]
+    elif reference.kind in _HISTORY:
+        ordered = _HISTORY[reference.kind]([r for r in ordered if was_ready(r)], now)
+    else:
+        return None
+    return ordered[-1] if ordered else None
 
 
 def _records(index: CatalogIndex, among: Iterable[int], host: str | None) -> list[LaunchRecord]:

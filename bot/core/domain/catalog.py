@@ -21,6 +21,8 @@ class SecretRef:
 
 
 Word = str | SecretRef
+#: sources of revisions that a request made of another one for once
+ONE_OFF_SOURCES = frozenset({"request", "change in thread"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +118,20 @@ class LaunchConfig:
     measured: Measured | None = None
 
     @property
+    def saved(self) -> tuple[Revision, ...]:
+        """Revisions that the name may mean: the pinned one alone, else all but one-off variations of others of them.
+
+        A variation stays one, however well it ran, until somebody pins it or saves it under a name."""
+        known = {revision.id: revision for revision in self.revisions}
+        if self.pinned in known:
+            return (known[self.pinned],)
+        kept = [one for one in self.revisions if one.source not in ONE_OFF_SOURCES or one.parent not in known]
+        return tuple(kept) or self.revisions
+
+    @property
     def latest(self) -> Revision:
-        """The pinned revision, else the newest."""
-        if self.pinned is not None:
-            for revision in self.revisions:
-                if revision.id == self.pinned:
-                    return revision
-        return self.revisions[-1]
+        """The pinned revision, else the newest saved one."""
+        return self.saved[-1]
 
     @property
     def model(self) -> str:

@@ -46,6 +46,17 @@ def test_same_revision_is_stored_once_and_order_is_kept(database: Database) -> N
     assert [r.id for r in catalog.catalog().configs["small"].revisions] == [REVISION.id, other.id]
 
 
+def test_what_was_tried_once_is_kept_as_saved_when_it_is_saved(database: Database) -> None:
+    catalog = SqlCatalog(database)
+    catalog.save(CONFIG)
+    tried = replace(REVISION, argv=("python3",), parent=REVISION.id, source="request")
+    catalog.add_revision("small", tried)
+    assert catalog.catalog().configs["small"].latest.id == REVISION.id
+    catalog.add_revision("small", replace(tried, source="catalog file"))
+    catalog.add_revision("small", tried)
+    assert catalog.catalog().configs["small"].latest.id == tried.id
+
+
 def test_rename_takes_revisions_and_launches_along(database: Database) -> None:
     catalog, launches = SqlCatalog(database), SqlLaunches(database)
     catalog.save(CONFIG)

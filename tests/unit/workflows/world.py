@@ -27,7 +27,7 @@ from bot.core.domain.catalog import LaunchConfig, Revision
 from bot.core.domain.host import Host
 from bot.core.domain.measurement import Workload
 from bot.core.domain.message import Conversation, Message, Posted
-from bot.core.domain.operation import Actor, Permission
+from bot.core.domain.operation import Actor, OperationState, Permission
 from bot.core.domain.records import to_json
 from bot.core.domain.runner import Runner
 from bot.core.engines import engines_by_name
@@ -128,6 +128,10 @@ class World:
     def carried_out(self) -> list[str]:
         """Operations that were submitted to be carried out."""
         return [str(args["operation"]) for name, args in self.runs.submitted.values() if name == "carry_out_v1"]
+
+    def end(self, operation: str, state: OperationState = OperationState.SUCCEEDED) -> None:
+        """What was carried out is over."""
+        self.services.operations.set_state(operation, state, at=self.clock.now())
 
     def permit(self, **levels: Permission) -> None:
         """Who may do what from now on, by user id."""

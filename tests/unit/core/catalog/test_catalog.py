@@ -9,7 +9,7 @@ from bot.core.catalog.atoms import atoms, number_keys, parameters_b
 from bot.core.catalog.diff import diff
 from bot.core.catalog.files import catalog_from_yaml_data, catalog_to_yaml_data
 from bot.core.catalog.nearest import nearest_names, spellings
-from bot.core.catalog.proven import best_revision, lineage
+from bot.core.catalog.proven import best_revision, decode_tok_s, lineage
 from bot.core.catalog.resolve import resolve
 from bot.core.domain.catalog import Catalog, LaunchConfig, LaunchRecord, Revision, SecretRef
 from bot.core.domain.command import Command, Intent
@@ -165,6 +165,21 @@ def test_the_revision_that_was_ready_last_is_the_best() -> None:
     assert best_revision(config, ()).id == new.id
     assert best_revision(config, (ready, failed)).id == old.id
     assert best_revision(replace(config, pinned=new.id), (ready,)).id == new.id
+
+
+def test_a_variation_made_for_once_is_not_what_the_name_means() -> None:
+    saved = _revision("a")
+    once = replace(_revision("b"), parent=saved.id, source="request")
+    config = LaunchConfig(name="c", revisions=(saved, once))
+    ready = _launch(config, 1, revision=once.id, ready_after_s=10.0, decode_tok_s=70.0)
+    assert config.latest.id == saved.id
+    assert best_revision(config, (ready,)).id == saved.id
+    assert decode_tok_s(config, (ready,)) is None
+    pinned = replace(config, pinned=once.id)
+    assert best_revision(pinned, (ready,)).id == once.id
+    assert decode_tok_s(pinned, (ready,)) == 70.0
+    # under another name it is that name's own
+    assert LaunchConfig(name="d", revisions=(once,)).latest.id == once.id
 
 
 def test_lineage_follows_parents_and_ends() -> None:
