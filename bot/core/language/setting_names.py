@@ -57,7 +57,7 @@ NUMBERS = (
         nouns(
             "max running requests, maximum running requests, max concurrent requests, running requests, "
             "max requests, max num seqs, max seqs, max running, max_running_requests, max_num_seqs, "
-            "max batch size, batch size, max batch, concurrent requests, request limit, request slots, "
+            "max batch size, batch size, max batch, concurrent requests, request limit, request slots, seqs max, "
             "slots, max sequences, concurrent sequences, parallel requests"
         ),
         1,

@@ -24,6 +24,7 @@ from tests.unit.core.language.fleet import read
         ("mem fraction .8", {"memory_fraction": 0.8}),
         ("at most 16 concurrent requests", {"max_running_requests": 16}),
         ("max-num-seqs 64", {"max_running_requests": 64}),
+        ("16 seqs max", {"max_running_requests": 16}),
         ("kv cache in fp8_e5m2", {"kv_cache_dtype": "fp8_e5m2"}),
         ("attention backend fa3", {"attention_backend": "fa3"}),
         ("in bf16", {"dtype": "bfloat16"}),
