@@ -113,7 +113,8 @@ class ContainerHost:
             "--no-fork",
             str(shared.parent / "docker.lock"),
             *around,
-            needs.program("dockerd"),
+            # it ends with the test run, however that ends
+            *(needs.program("setpriv"), "--pdeathsig", "TERM", needs.program("dockerd")),
         ]
         words += [f"--data-root={shared}", f"--exec-root={self.folder}/exec", f"--pidfile={self.folder}/docker.pid"]
         words += [f"--host=unix://{self.folder}/docker.sock", "--iptables=false", "--ip6tables=false", "--bridge=none"]
