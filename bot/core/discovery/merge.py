@@ -177,6 +177,9 @@ def _strongly_linked(a: Launch, b: Launch) -> bool:
             return True
         if x.container.service and x.container.service == y.container.service:
             return not (x.container.project and y.container.project) or x.container.project == y.container.project
+    if kind_of(a) == kind_of(b) == "log":
+        # one log may show several servers
+        return False
     return bool({*x.logs} & {*y.logs})
 
 
