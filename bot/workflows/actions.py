@@ -10,6 +10,7 @@ from bot.core.domain.button import ButtonValue
 from bot.core.domain.command import Command, Intent
 from bot.core.domain.message import Conversation, Json, Message, Posted
 from bot.core.domain.operation import Actor, OperationState, Permission
+from bot.core.domain.plan import Plan
 from bot.core.domain.records import from_json, to_json
 from bot.core.domain.waiting import WaitState
 from bot.core.planning import changed_since
@@ -23,6 +24,7 @@ from bot.workflows.propose import propose, relied_on_now, submit
 from bot.workflows.scan import save_found
 from bot.workflows.services import Request, Services
 from bot.workflows.sweep import close_card
+from bot.workflows.underway import underway
 from bot.workflows.wanted import Wanted
 
 
@@ -83,7 +85,7 @@ def _approve(press: Press, run: Run) -> None:
     if state != OperationState.PROPOSED.value:
         run.step("say used", lambda: press.private("old_button", {"why_not": "used"}))
         return
-    changed: Any = run.step("look again", lambda: list(changed_since(plan, relied_on_now(services, plan, operation))))
+    changed: Any = run.step("look again", lambda: _changed(services, plan, operation))
     if changed:
         run.step("close stale", lambda: _stale(press, operation, "; ".join(changed)))
         return
@@ -91,6 +93,12 @@ def _approve(press: Press, run: Run) -> None:
     if decided:
         run.step("say approved", lambda: _close(press, "approved"))
         run.step("submit", lambda: submit(services, operation, plan.host))
+
+
+def _changed(services: Services, plan: Plan, operation: str) -> list[str]:
+    """Why the plan no longer holds: a start of ours is under way, or the host is not as it was."""
+    against = underway(services, plan, operation=operation, host=plan.host, config=plan.config)
+    return [against.reason] if against else list(changed_since(plan, relied_on_now(services, plan, operation)))
 
 
 def _reject(press: Press, run: Run) -> None:

@@ -7,7 +7,7 @@ from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json
 from bot.core.domain.operation import AuditEvent, OperationState
 from bot.core.domain.plan import Step, StepKind
-from bot.workflows import fail, pictures, ready, start, stop, watch
+from bot.workflows import fail, pictures, ready, stale, start, stop, watch
 from bot.workflows.conversation import telling
 from bot.workflows.job import Job
 from bot.workflows.ports import Run
@@ -36,10 +36,10 @@ def _steps(job: Job, run: Run) -> OperationState:
     for step in job.plan.steps:
         if _cancelled(job, run, step):
             return OperationState.CANCELLED
-        if step.kind is StepKind.STOP and not _stopped(job, run, step):
-            return OperationState.FAILED
-        if step.kind is StepKind.START and not _started(job, run):
-            return OperationState.FAILED
+        if step.kind is StepKind.STOP and (ended := _stopped(job, run, step)):
+            return ended
+        if step.kind is StepKind.START and (ended := _started(job, run)):
+            return ended
         if step.kind is StepKind.WATCH:
             state = watch.watch(job, run)
             if state["end"] != "ready":
@@ -53,17 +53,29 @@ def _steps(job: Job, run: Run) -> OperationState:
     return OperationState.SUCCEEDED
 
 
-def _stopped(job: Job, run: Run, step: Step) -> bool:
+def _stopped(job: Job, run: Run, step: Step) -> OperationState | None:
+    """None: it is gone. Else how the operation ended."""
     result: Any = run.step("stop", lambda: stop.stop(job, step))
-    return stop.gone(result)
+    if "stale" in result:
+        return _stale(job, run, result["stale"])
+    return None if stop.gone(result) else OperationState.FAILED
 
 
-def _started(job: Job, run: Run) -> bool:
+def _started(job: Job, run: Run) -> OperationState | None:
+    """None: it was started. Else how the operation ended."""
     started: Any = run.step("start", lambda: start.start(job))
+    if started["outcome"] == start.STALE:
+        return _stale(job, run, started["reason"])
     if started["outcome"] != "failed":
-        return True
+        return None
     run.step("say failed", lambda: fail.not_started(job, started))
-    return False
+    return OperationState.FAILED
+
+
+def _stale(job: Job, run: Run, why: str) -> OperationState:
+    """A step that only new results lead to: runs of before have none of them."""
+    run.step("say stale", lambda: stale.say(job, why))
+    return OperationState.EXPIRED
 
 
 def _say_ready(job: Job, run: Run, proof: Any) -> None:

@@ -81,6 +81,9 @@ class Messenger(Protocol):
     def private(self, conversation: Conversation, actor: Actor, message: Message) -> None:
         """Show a message to one person only."""
 
+    def link(self, conversation: Conversation) -> str | None:
+        """Where a person finds the thread; None where there is no such address."""
+
     def upload(
         self, conversation: Conversation, *, filename: str, data: bytes, title: str, alt_text: str, key: str
     ) -> None: ...

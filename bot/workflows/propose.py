@@ -31,6 +31,7 @@ from bot.workflows.refused import audit, finding_card, not_planned
 from bot.workflows.running import running_on
 from bot.workflows.servers import busy_requests, observe
 from bot.workflows.services import Services
+from bot.workflows.underway import underway
 from bot.workflows.wanted import Wanted
 
 #: a unit in words such as "unit a.service, Environment=HF_HOME" or "unit /etc/systemd/system/a.service, last seen …"
@@ -98,6 +99,8 @@ def _plan(services: Services, wanted: Wanted, actor: Actor, conversation: Conver
     """Look and plan; stores the plan. Gives the card's template and context."""
     host = known_host(services, wanted.host)
     made = plan(services, host, wanted, actor)
+    if wanted.verb != "stop":
+        made = underway(services, made, operation=wanted.operation, host=wanted.host, config=wanted.config) or made
     _keep_revision(services, wanted, actor, made)
     if isinstance(made, Refusal):
         return not_planned(services, wanted, made, actor, conversation)
@@ -182,7 +185,9 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
 def _keep_revision(services: Services, wanted: Wanted, actor: Actor, made: Plan | Refusal) -> None:
     """Store a new revision once something goes on with it: a plan, or a refusal that shows a way on. What is refused
     for good leaves nothing behind."""
-    if wanted.verb == "stop" or (isinstance(made, Refusal) and not made.passing and made.running is None):
+    if wanted.verb == "stop" or (
+        isinstance(made, Refusal) and not made.passing and made.running is None and made.underway is None
+    ):
         return
     config, revision = wanted_revision(services, wanted, actor)
     services.catalog.add_revision(config.name, revision)

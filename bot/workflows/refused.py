@@ -10,7 +10,7 @@ from bot.core.domain.plan import Refusal
 from bot.core.domain.waiting import Wait, WaitState
 from bot.core.planning.revision import diff_lines
 from bot.core.rendering.redact import redact
-from bot.workflows import waits
+from bot.workflows import underway, waits
 from bot.workflows.services import Services
 from bot.workflows.wanted import Wanted
 
@@ -27,6 +27,8 @@ def not_planned(services: Services, wanted: Wanted, refusal: Refusal, actor: Act
         audit(services, wanted, actor, "waits for its GPUs")
         return {"template": "waiting_free", "context": waits.context(services, wait, offers=others)}
     audit(services, wanted, actor, f"refused: {refusal.reason}")
+    if refusal.underway is not None:
+        return {"template": "underway", "context": underway.card(services, refusal, _ways_on(wanted, refusal))}
     if refusal.running is not None:
         return {"template": "already_running", "context": _already_running(services, wanted, refusal)}
     if refusal.absent:

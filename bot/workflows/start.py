@@ -2,13 +2,18 @@
 
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json
+from bot.core.domain.plan import StepKind
 from bot.core.domain.reading import Known
 from bot.core.domain.runner import StartOutcome
 from bot.core.facts import kernel_log
 from bot.errors import RelaunchError
 from bot.workflows.job import Job
 from bot.workflows.look import look
+from bot.workflows.stale import stale
 from bot.workflows.steady import steady
+
+#: outcome of a start, or of a stop before it, that was not begun
+STALE = "stale"
 
 
 def kernel_lines(job: Job) -> tuple[str, ...]:
@@ -24,10 +29,15 @@ def kernel_lines(job: Job) -> tuple[str, ...]:
 
 
 def start(job: Job) -> Json:
-    """Begin the launch and start its unit. Gives {"outcome", "reason", "remedy"}.
+    """Begin the launch and start its unit. Gives {"outcome", "reason", "remedy"}; outcome "stale": the plan no longer
+    holds, and nothing was done.
 
     The unit's name comes from the operation and the runner looks before it starts, so a second call starts nothing."""
     services = job.services
+    stops_first = any(step.kind is StepKind.STOP for step in job.plan.steps)
+    why = None if stops_first else stale(job)
+    if why is not None:
+        return {"outcome": STALE, "reason": why, "remedy": ""}
     services.launches.begin(
         operation=job.operation,
         plan=job.plan,

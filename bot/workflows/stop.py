@@ -7,10 +7,11 @@ from typing import Any
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json, Message
-from bot.core.domain.plan import Step
+from bot.core.domain.plan import Step, StepKind
 from bot.core.domain.records import from_json, to_json
 from bot.core.domain.runner import StopResult, StopTarget
 from bot.workflows.job import Job
+from bot.workflows.stale import stale
 from bot.workflows.steady import steady
 
 #: states in which a server may be on the host
@@ -18,7 +19,8 @@ _ALIVE = (LaunchState.STARTING, LaunchState.READY, LaunchState.STOPPING)
 
 
 def stop(job: Job, step: Step) -> Json:
-    """Stop what the step names, record and say it. Gives {"result": StopResult, "took_s"}."""
+    """Stop what the step names, record and say it. Gives {"result": StopResult, "took_s"}, or {"stale": why} where
+    the restart's plan no longer holds and nothing was done."""
     services = job.services
     launch = _launch_of(job, step)
     # this very step may have been interrupted after its effect
@@ -27,6 +29,9 @@ def stop(job: Job, step: Step) -> Json:
     plan = services.launches.plan(launch.id) if launch else None
     name = step.runner or (plan.runner if plan else (job.plan.runner if step.unit else "process"))
     port = plan.port if plan else job.plan.port
+    restarts = any(one.kind is StepKind.START for one in job.plan.steps)
+    if restarts and launch is not None and not again and (why := stale(job)) is not None:
+        return {"stale": why}
     began = services.clock.monotonic_s()
     if launch is not None and alive:
         services.launches.set_state(launch.id, LaunchState.STOPPING, at=services.clock.now())

@@ -57,6 +57,10 @@ class FakeMessenger:
         self.shown[posted.ts] = message
         self.said.append((False, message))
 
+    def link(self, conversation: Conversation) -> str | None:
+        """An address of the thread."""
+        return f"https://workspace.invalid/archives/{conversation.channel}/p{conversation.thread_ts}"
+
     def private(self, conversation: Conversation, actor: Actor, message: Message) -> None:
         """To one person."""
         self.privately.append((actor.id, message))

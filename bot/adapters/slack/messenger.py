@@ -12,6 +12,7 @@ from bot.adapters.slack.web_api import SlackError, UncertainError
 from bot.core.domain.message import Conversation, Message, Payload, Posted
 from bot.core.domain.operation import Actor
 from bot.core.rendering import clean, render_terminal
+from bot.errors import RelaunchError
 from bot.workflows.ports import Clock
 
 _log = structlog.get_logger()
@@ -100,6 +101,22 @@ class SlackMessenger:
             "parse": "none",
         }
         self._with_blocks(self._client.chat_postMessage, payload, arguments)
+
+    def link(self, conversation: Conversation) -> str | None:
+        """Permalink of the thread's first message; None where Slack gives none."""
+        if conversation.thread_ts is None:
+            return None
+        try:
+            answer = web_api.call(
+                self._client.chat_getPermalink,
+                self._clock,
+                channel=conversation.channel,
+                message_ts=conversation.thread_ts,
+            )
+        except RelaunchError:
+            # the message is gone, or Slack is away: what is said is worth more than its link
+            return None
+        return str(answer.get("permalink") or "") or None
 
     def upload(
         self, conversation: Conversation, *, filename: str, data: bytes, title: str, alt_text: str, key: str

@@ -50,6 +50,10 @@ class TerminalMessenger:
         """The terminal is private."""
         self._append(conversation.channel, "post", "private", message)
 
+    def link(self, conversation: Conversation) -> str | None:
+        """A terminal conversation has no address."""
+        return None
+
     def upload(
         self, conversation: Conversation, *, filename: str, data: bytes, title: str, alt_text: str, key: str
     ) -> None:
@@ -84,6 +88,10 @@ class RoutedMessenger:
     def private(self, conversation: Conversation, actor: Actor, message: Message) -> None:
         """Show to one person."""
         self._for(conversation.channel).private(conversation, actor, message)
+
+    def link(self, conversation: Conversation) -> str | None:
+        """Where it is."""
+        return self._for(conversation.channel).link(conversation)
 
     def upload(
         self, conversation: Conversation, *, filename: str, data: bytes, title: str, alt_text: str, key: str

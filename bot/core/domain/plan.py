@@ -48,6 +48,8 @@ class Refusal:
     holders: tuple[str, ...] = ()
     #: id of the launch that runs already, where that is the reason
     running: str | None = None
+    #: id of the operation of ours, running or queued, that takes the same
+    underway: str | None = None
     #: what was to be launched
     revision: str | None = None
     #: whether what was to be stopped does not run; `others` runs there instead

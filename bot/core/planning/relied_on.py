@@ -5,6 +5,15 @@ from bot.core.domain.reading import Known, Unknown
 from bot.core.facts import containers, gpu_processes, ports
 from bot.core.planning.situation import Situation
 
+#: stands for all of a plan that could not be made again, with the reason
+PLAN = "plan"
+_ON_GPU = "processes on GPU "
+
+
+def gpus_of(plan: Plan) -> frozenset[str]:
+    """Indices of the GPUs that a plan takes; empty where they are not known."""
+    return frozenset(name.removeprefix(_ON_GPU) for name, _ in plan.relies_on if name.startswith(_ON_GPU))
+
 
 def relied_on(situation: Situation) -> tuple[tuple[str, str], ...]:
     """Who owns the port, who is on each wanted GPU, the engine's version, and the pids of what is stopped first."""
@@ -13,7 +22,7 @@ def relied_on(situation: Situation) -> tuple[tuple[str, str], ...]:
     if isinstance(wanted, Known) and isinstance(processes, Known):
         for gpu in wanted.value:
             pids = sorted(one.process.pid for one in processes.value if one.gpu_uuid == gpu.uuid)
-            pairs.append((f"processes on GPU {gpu.index}", ", ".join(map(str, pids)) or "none"))
+            pairs.append((f"{_ON_GPU}{gpu.index}", ", ".join(map(str, pids)) or "none"))
     else:
         pairs.append(("processes on the GPUs", "not known"))
     pairs.append(("engine version", situation.engine_version() or "not known"))
@@ -29,6 +38,9 @@ def relied_on(situation: Situation) -> tuple[tuple[str, str], ...]:
 def changed_since(plan: Plan, now: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """What is no longer as the plan has it, a line each; empty: the plan may be carried out."""
     current = dict(now)
+    if PLAN in current:
+        # it cannot be planned any more: that says it all
+        return (current[PLAN],)
     return tuple(
         f"{name} was {value}, now {current.get(name, 'not looked at')}"
         for name, value in plan.relies_on
