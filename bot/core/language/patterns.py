@@ -57,7 +57,8 @@ HISTORY = re.compile(
     r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our"
     r"|todays|yesterdays) (?:\d+ )?(?:runs|launches|starts|restarts|deployments|deploys|stops)"
     r"|last (?:time|run|launch|launched|started|restart|restarted|stopped|used|deployed)|who did what"
-    r"|crashes|what (?:has |have |all )?(?:ran|run|was running|happened|been running)|what we ran)\b"
+    r"|crashes|failures(?! in)|failed (?:launch(?:es)?|starts?|restarts?|runs?)"
+    r"|what (?:has |have |all )?(?:ran|run|was running|happened|been running)|what we ran)\b"
 )
 SCHEDULES = re.compile(
     r"\b(?:schedules?|scheduled|recurring|cron ?jobs?|crons?|next (?:\w+ )?report|regular reports|periodic)\b"
@@ -94,6 +95,15 @@ ASKS_HISTORY = re.compile(
     r"\bwhat (?:happened|did (?:we|i|you|they|he|she|someone|\w+) (?:run|use|start|launch|do|deploy|serve|have|change"
     r"|stop)|ran|was (?:running|started|on|up))\b|\bwhich (?:\w+ ){0,3}(?:did (?:we|i|you)|was (?:running|used))\b"
     r"|\bhow (?:long did|often|many times)\b|\bhow long (?:does|will|would|do) .*\b(?:take|need)\b"
+)
+#: things that were done or that befell servers, asked for without a person: "what failed …", "did anything crash …"
+ASKS_WHAT_BEFELL = re.compile(
+    r"^(?:what|which)(?: (?:models?|servers?|launch(?:es)?|configs?|runs?|starts?|hosts?|things?))?"
+    r"(?: (?:all|else|has|have|had|was|were|got|just|recently|ever|been|last))*"
+    r" (?:stopped|started|launched|killed|deployed|relaunched|restarted|rebooted|unloaded|crashed|died|failed|broke"
+    r"|oomed|terminated|shut down|went (?:down|away))\b(?! (?:with|working|responding|answering)\b)"
+    r"|^(?:(?:did|has|have) )?(?:any|some)(?:thing|one|body|(?: \w+){1,2})(?: (?:just|recently|ever))?"
+    r" (?:fail|crash|die|break|stop|restart|start|go down)(?:ed)?\b"
 )
 WHICH_RUNS = re.compile(
     r"\bwhich (?:engine|model|config\w*|setup|version|variant) (?:is|are|does)\b"

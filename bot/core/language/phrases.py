@@ -81,9 +81,10 @@ _REFERENCES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _TIMES = re.compile(
-    r"\b(?:yesterday|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-    r"|weekend|hour|\d+ (?:days?|weeks?|hours?|minutes?|mins?|h|d))|today|this (?:week|morning"
-    r"|afternoon|month)"
+    r"\b(?:yesterday(?: (?:evening|night))?"
+    r"|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|weekend|hour|\d+ (?:days?|weeks?|hours?|minutes?|mins?|h|d))|today|this (?:week|weekend|morning"
+    r"|afternoon|evening|month)|(?:since )?\d{4}-\d{2}-\d{2}"
     r"|(?:the )?(?:past|last) \d+ (?:days?|weeks?|hours?|minutes?|mins?)|since (?:monday|tuesday"
     r"|wednesday|thursday|friday|yesterday|last \w+|this \w+)|\d+ (?:days?|weeks?|hours?|minutes?) ago"
     r"|on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|tonight|earlier)\b"

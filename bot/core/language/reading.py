@@ -105,7 +105,7 @@ def _asks_history(view: View) -> Intent | None:
     was = view.first in ("did", "has", "have", "had", "was", "were")
     if was and (past or view.act.verb in ACTION_VERBS or "been" in words):
         return Intent.HISTORY
-    return Intent.HISTORY if pat.ASKS_HISTORY.search(view.text) else None
+    return Intent.HISTORY if pat.ASKS_HISTORY.search(view.text) or pat.ASKS_WHAT_BEFELL.search(view.text) else None
 
 
 def _asks_how(view: View) -> Intent | None:
