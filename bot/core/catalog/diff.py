@@ -83,8 +83,22 @@ def _flags(old: Revision, new: Revision, engines: Mapping[str, Engine]) -> Itera
 
 
 def _pairs(one: Mapping[str, Value], two: Mapping[str, Value], engine: Engine) -> Iterator[DiffLine]:
+    """Flag by flag; a flag that is not set has the engine's default, where that is known."""
     for name in sorted({*one, *two}):
-        yield from _line(engine.group(name), name, _text(one.get(name)), _text(two.get(name)))
+        default = _default(engine, name)
+        old, new = _text(one.get(name)), _text(two.get(name))
+        if default is None:
+            yield from _line(engine.group(name), name, old, new)
+        elif not _same(default if old is None else old, default if new is None else new):
+            shown = f"default ({default})"
+            yield from _line(engine.group(name), name, old or shown, new or shown)
+
+
+def _default(engine: Engine, name: str) -> str | None:
+    flag = engine.flag(name)
+    if flag is None or flag.default is None:
+        return None
+    return {"true": "on", "false": "off"}.get(flag.default.lower(), flag.default)
 
 
 def _across(one: CommandLine, two: CommandLine, before: Engine, after: Engine) -> Iterator[DiffLine]:

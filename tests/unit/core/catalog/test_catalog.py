@@ -142,8 +142,22 @@ def test_differences_are_grouped_by_meaning() -> None:
     lines = [(line.group, line.name, line.old, line.new) for line in diff(one, two, engines())]
     assert lines == [
         ("speculative", "speculative-num-steps", "3", "5"),
-        ("parallelism", "tp-size", None, "4"),
+        ("parallelism", "tp-size", "default (1)", "4"),
         ("environment", "NCCL_DEBUG", None, "INFO"),
+    ]
+
+
+def test_a_flag_that_is_not_set_has_the_engines_default() -> None:
+    bare = _revision("python3", "-m", "sglang.launch_server", "--model-path", "/m")
+    usual = replace(bare, argv=(*bare.argv, "--tp", "1", "--page-size", "16"))
+    other = replace(bare, argv=(*bare.argv, "--tp", "2", "--base-gpu-id", "0"))
+    # no default of the page size is known
+    assert [(line.name, line.old, line.new) for line in diff(bare, usual, engines())] == [("page-size", None, "16")]
+    assert [(line.name, line.old, line.new) for line in diff(bare, other, engines())] == [
+        ("tp-size", "default (1)", "2")
+    ]
+    assert [(line.name, line.old, line.new) for line in diff(other, bare, engines())] == [
+        ("tp-size", "2", "default (1)")
     ]
 
 
