@@ -30,7 +30,9 @@ def _run(services: Services, request: Request, run: Run) -> None:
             f"{launch.config} on {launch.host} is {launch.state}; only a ready server can be measured",
             remedy="start it first",
         )
-    if not request.confirmed and (busy := busy_requests(services, launch, known_host(services, launch.host))):
+    if not request.confirmed and (
+        busy := busy_requests(services, launch, known_host(services, launch.host), of_users=False)
+    ):
         answer(services, request, run, lambda: _busy_question(request, launch, busy), name="ask")
         return
     plan = services.launches.plan(launch.id)

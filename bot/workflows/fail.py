@@ -2,13 +2,16 @@
 
 import signal as signals
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bot.core.diagnosis import diagnose
+from bot.core.diagnosis.kinds import KINDS
 from bot.core.domain.diagnosis import Diagnosis
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json, Message
 from bot.core.domain.plan import StepKind
+from bot.core.planning.relied_on import gpus_of
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.job import Job
@@ -62,11 +65,36 @@ def say(job: Job, watched: Mapping[str, Any]) -> Json:
         kernel_log=kernel,
         slow=False,
     )
+    diagnosis = naming_ours(job, diagnosis)
     ended = _ended(watched, status)
     services.launches.set_state(
         job.operation, LaunchState.FAILED, at=services.clock.now(), detail=f"{ended}: {diagnosis.cause}"[:2000]
     )
     return _post(job, diagnosis, ended, len(log.splitlines()) if log else None)
+
+
+def naming_ours(job: Job, diagnosis: Diagnosis) -> Diagnosis:
+    """Where a server of ours holds the port or the GPUs, the diagnosis names it instead of a stranger."""
+    kind = KINDS.get(diagnosis.kind)
+    of_memory = kind is not None and kind.family == "memory" and diagnosis.kind.startswith("gpu_")
+    if not of_memory and diagnosis.kind != "port_in_use":
+        return diagnosis
+    for launch in job.services.launches.running(job.plan.host):
+        plan = job.services.launches.plan(launch.id)
+        if launch.id == job.operation or plan is None:
+            continue
+        what = f"{launch.config} (launch #{launch.number}), which I started, "
+        shared = ", ".join(sorted(gpus_of(plan) & gpus_of(job.plan)))
+        if of_memory and shared:
+            cause = f"{what}holds memory of GPU {shared}, so there was too little left."
+        elif not of_memory and plan.port == job.plan.port:
+            cause = f"{what}serves on port {plan.port} already."
+        else:
+            continue
+        other = "other GPUs" if of_memory else "another port"
+        fix = f"Leave {launch.config} alone and choose {other}, or ask to stop it first."
+        return replace(diagnosis, cause=cause, fix=fix, confidence="high", alternatives=(), overrides={})
+    return diagnosis
 
 
 def not_started(job: Job, started: Mapping[str, Any]) -> Json:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.engine import Engine, EngineMetrics
 from bot.core.domain.host import Host
+from bot.core.domain.launch import LaunchState
+from bot.core.domain.operation import OperationState
 from bot.core.domain.plan import Plan
 from bot.errors import RelaunchError
 from bot.workflows.services import Services
@@ -41,8 +43,11 @@ class ServerView:
         return self.token is not None
 
 
-def observe(services: Services, launch: LaunchRecord, host: Host, *, prove_token: bool = True) -> ServerView:
-    """Ask one server. Never raises for a silent server or host: the view says why."""
+def observe(
+    services: Services, launch: LaunchRecord, host: Host, *, prove_token: bool = True, of_users: bool = True
+) -> ServerView:
+    """Ask one server. Never raises for a silent server or host: the view says why. `of_users`: requests of a
+    measurement of ours are not counted."""
     plan = services.launches.plan(launch.id)
     up_s = (services.clock.now() - launch.started_at).total_seconds()
     engine = services.engines.get(plan.engine) if plan else None
@@ -51,11 +56,41 @@ def observe(services: Services, launch: LaunchRecord, host: Host, *, prove_token
     )
     if plan is None or engine is None or plan.port is None:
         return _with(bare, reason="its plan names no port")
+    other = _answers_instead(services, launch, plan.port)
+    if other is not None:
+        return _with(bare, reason=f"port {plan.port} is answered by {other.config} (launch #{other.number})")
     try:
         with services.remote.forward(host, plan.port) as local:
-            return _ask(services, bare, engine, f"http://127.0.0.1:{local}", plan, prove_token)
+            view = _ask(services, bare, engine, f"http://127.0.0.1:{local}", plan, prove_token)
     except RelaunchError as error:
         return _with(bare, reason=error.message, token_problem=error.message)
+    return _with(view, metrics=_without_ours(services, launch, plan.port, view.metrics)) if of_users else view
+
+
+def _answers_instead(services: Services, launch: LaunchRecord, port: int) -> LaunchRecord | None:
+    """The ready server on the port of a launch that is not ready: what answers there is not this launch."""
+    if launch.state == LaunchState.READY:
+        return None
+    for one in services.launches.running(launch.host):
+        plan = services.launches.plan(one.id)
+        if one.id != launch.id and one.state == LaunchState.READY and plan is not None and plan.port == port:
+            return one
+    return None
+
+
+def _without_ours(
+    services: Services, launch: LaunchRecord, port: int, seen: EngineMetrics | None
+) -> EngineMetrics | None:
+    """Requests of a measurement of ours are not users': while one runs, how many are theirs is not known."""
+    if seen is None or not seen.running_requests:
+        return seen
+    running = services.operations.in_state(OperationState.RUNNING)
+    ours = any(
+        operation == launch.id
+        or (kind == "measure" and where == launch.host and services.operations.plan(operation).port in (None, port))
+        for operation, kind, where in running
+    )
+    return replace(seen, running_requests=None, waiting_requests=None) if ours else seen
 
 
 def _ask(services: Services, bare: ServerView, engine: Engine, url: str, plan: Plan, prove_token: bool) -> ServerView:
@@ -65,6 +100,8 @@ def _ask(services: Services, bare: ServerView, engine: Engine, url: str, plan: P
         return _with(bare, reason=reason, token_problem=reason)
     models: tuple[str, ...] = ()
     token, problem = None, None
+    # before the token: it is a request as well
+    counted = _now_running(services, engine, url)
     try:
         models = server.models(url)
         if prove_token:
@@ -78,8 +115,24 @@ def _ask(services: Services, bare: ServerView, engine: Engine, url: str, plan: P
         models=models,
         token=token,
         token_problem=problem,
-        metrics=metrics(services, engine, url),
+        metrics=counted,
     )
+
+
+def _now_running(services: Services, engine: Engine, url: str) -> EngineMetrics | None:
+    """Counters and gauges. The gauge of an idle server may still show its last load: it counts only while tokens
+    come."""
+    first = metrics(services, engine, url)
+    if first is None or not first.running_requests:
+        return first
+    services.clock.sleep(_BETWEEN_S)
+    second = metrics(services, engine, url)
+    if second is None or not second.running_requests:
+        return second
+    if first.generation_tokens_total is None or second.generation_tokens_total is None:
+        return second
+    moved = second.generation_tokens_total > first.generation_tokens_total
+    return second if moved else replace(second, running_requests=0)
 
 
 def metrics(services: Services, engine: Engine, url: str) -> EngineMetrics | None:
@@ -91,17 +144,10 @@ def metrics(services: Services, engine: Engine, url: str) -> EngineMetrics | Non
     return engine.parse_metrics(page) if page else None
 
 
-def busy_requests(services: Services, launch: LaunchRecord, host: Host) -> int | None:
-    """Requests that run now; None when that cannot be seen.
-
-    The gauge of an idle server may still show its last load, so it counts only while tokens come."""
-    first = observe(services, launch, host, prove_token=False).metrics
-    services.clock.sleep(_BETWEEN_S)
-    second = observe(services, launch, host, prove_token=False).metrics
-    if first is None or second is None or second.running_requests is None:
-        return None
-    moved = (second.generation_tokens_total or 0) > (first.generation_tokens_total or 0)
-    return round(second.running_requests) if moved else 0
+def busy_requests(services: Services, launch: LaunchRecord, host: Host, *, of_users: bool = True) -> int | None:
+    """Requests that run now; None when that cannot be seen. `of_users`: not known while we measure it ourselves."""
+    seen = observe(services, launch, host, prove_token=False, of_users=of_users).metrics
+    return None if seen is None or seen.running_requests is None else round(seen.running_requests)
 
 
 def observe_all(services: Services, *, host: str | None = None, prove_token: bool = True) -> tuple[ServerView, ...]:
