@@ -15,6 +15,7 @@ PYTEST_ARGS ?=
 $(VENV)/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Relaunch needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV); this takes a minute or two, once."
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
@@ -25,7 +26,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	bash tests/rig/packages
 	$(BIN)/python -m pytest -n 2 tests/unit tests/contract $(PYTEST_ARGS)
-	$(BIN)/python -m pytest tests/integration tests/acceptance tests/browser $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/acceptance tests/browser tests/integration $(PYTEST_ARGS)
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .
