@@ -319,7 +319,7 @@ class Story:
         for line in text.splitlines():
             self.note(f"    {line.strip()}")
         ts = self.say(f"@Relaunch bench {PLAIN} on {NAME} at concurrency 1, 4 and 16")
-        text = words(self.wait(ts, "for 16 streams", SOON_S + 60))
+        text = words(self.wait(ts, "Pin as baseline", SOON_S + 60))
         for line in text.splitlines():
             self.note(f"    {line.strip()}")
         self.stop(PLAIN)
