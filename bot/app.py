@@ -107,6 +107,7 @@ class App:
                 api_url=settings.slack_api_url,
                 team=settings.slack_team_id,
                 groups=policy_of(settings.access).groups,
+                time_zone=settings.time_zone,
             ),
             posts=self.posts,
             clock=self.clock,

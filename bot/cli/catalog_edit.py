@@ -59,5 +59,5 @@ def unarchive(name: str) -> None:
 
 def _edit(name: str, kind: EditKind, value: str | None = None) -> None:
     with stored() as app:
-        payload = render(edit_config(app.ready, name, kind, value, me()), app.templates)
+        payload = render(edit_config(app.ready, name, kind, value, me(app.settings)), app.templates)
     Console(soft_wrap=True, highlight=False).print(render_terminal(payload), markup=False)

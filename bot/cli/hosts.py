@@ -101,5 +101,5 @@ def trust(
             raise BadInputError(f"that is not {fingerprint}", remedy="do not trust it; ask whoever runs the host")
         if not (yes or fingerprint or typer.confirm("Is that the right key?", default=False)):
             raise typer.Exit(1)
-        pin(services, name, shown, me())
+        pin(services, name, shown, me(opened.settings))
     print(f"pinned the key of {name}", file=sys.stderr)

@@ -52,7 +52,7 @@ class Talk:
 
     def __init__(self, app: "App", thread: str, *, as_json: bool = False) -> None:
         self.app = app
-        self.actor = me()
+        self.actor = me(app.settings)
         self.conversation = Conversation(channel=self.actor.id, thread_ts=thread)
         self.as_json = as_json
         self.shown: list[dict[str, Any]] = []

@@ -60,9 +60,10 @@ def _for_terminal(settings: Settings) -> Settings:
     return settings.model_copy(update={"log_level": "WARNING"}) if settings.log_level == "INFO" else settings
 
 
-def me() -> Actor:
+def me(settings: Settings) -> Actor:
     """The person at the terminal."""
-    return Actor(id=f"cli:{getpass.getuser()}", name=getpass.getuser())
+    name = getpass.getuser()
+    return Actor(id=f"cli:{name}", name=name, time_zone=settings.time_zone)
 
 
 def print_json(value: Any) -> None:

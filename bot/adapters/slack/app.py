@@ -45,6 +45,8 @@ class SlackSettings:
     team: str | None = None
     #: user groups that access is given to
     groups: frozenset[str] = frozenset()
+    #: of people whose zone Slack does not tell
+    time_zone: str = "UTC"
 
 
 class Slack:
@@ -62,7 +64,9 @@ class Slack:
         self.client: WebClient = web_api.web_client(settings.bot_token, settings.api_url)
         self.me = _identify(self.client, clock, settings)
         self.messenger = SlackMessenger(self.client, posts, clock, render)
-        self.people = SlackPeople(self.client, clock, team=self.me.team, groups=settings.groups)
+        self.people = SlackPeople(
+            self.client, clock, team=self.me.team, groups=settings.groups, time_zone=settings.time_zone
+        )
         self._executor: ThreadPoolExecutor | None = None
         self._handler: SocketModeHandler | None = None
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 import structlog
 from slack_sdk.web import WebClient
@@ -29,13 +30,23 @@ class _Kept(Generic[T]):
 
 
 class SlackPeople:
-    """The People port. `groups` are the user groups that access is given to; `team` is our workspace's id."""
+    """The People port. `groups` are the user groups that access is given to; `team` is our workspace's id; `time_zone`:
+    of people whose zone Slack does not tell."""
 
-    def __init__(self, client: WebClient, clock: Clock, *, team: str, groups: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        client: WebClient,
+        clock: Clock,
+        *,
+        team: str,
+        groups: frozenset[str] = frozenset(),
+        time_zone: str = "UTC",
+    ) -> None:
         self._client = client
         self._clock = clock
         self._team = team
         self._groups = groups
+        self._time_zone = time_zone
         self._users: dict[str, _Kept[Actor]] = {}
         self._members: dict[str, _Kept[frozenset[str]]] = {}
         self._lock = threading.Lock()
@@ -56,7 +67,7 @@ class SlackPeople:
             if error.code not in ("user_not_found", "user_not_visible"):
                 raise
             return Actor(id=user_id, outsider=True), KEPT_S
-        return to_actor(answer.get("user") or {}, user_id, self._team), KEPT_S
+        return to_actor(answer.get("user") or {}, user_id, self._team, self._time_zone), KEPT_S
 
     def _group(self, group: str) -> frozenset[str]:
         return self._cached(self._members, group, lambda: self._ask_group(group))
@@ -81,8 +92,18 @@ class SlackPeople:
         return value
 
 
-def to_actor(user: Mapping[str, Any], user_id: str, team: str) -> Actor:
-    """Read users.info. Guests, strangers, bots, deleted users and other teams' people are outsiders."""
+def _zone(name: object) -> str | None:
+    """The name of a time zone, where it is one."""
+    try:
+        return ZoneInfo(str(name)).key if name else None
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+def to_actor(user: Mapping[str, Any], user_id: str, team: str, time_zone: str = "UTC") -> Actor:
+    """Read users.info. Guests, strangers, bots, deleted users and other teams' people are outsiders.
+
+    `time_zone` is of those whose own is not told, or not known here."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name") or ""
     own = user.get("team_id") == team or team in ((user.get("enterprise_user") or {}).get("teams") or ())
@@ -92,5 +113,5 @@ def to_actor(user: Mapping[str, Any], user_id: str, team: str) -> Actor:
         name=clean.cut(clean.one_line(str(name)), 80),
         team=str(user.get("team_id") or "") or None,
         outsider=user.get("id") != user_id or not own or any(user.get(flag) for flag in shut),
-        time_zone=str(user.get("tz") or "UTC"),
+        time_zone=_zone(user.get("tz")) or time_zone,
     )

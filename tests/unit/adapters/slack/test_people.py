@@ -50,3 +50,10 @@ def test_a_member_through_the_enterprise_is_one_of_us():
 
 def test_an_empty_answer_is_an_outsider():
     assert to_actor({}, "U0ANA", "T0").outsider
+
+
+@pytest.mark.parametrize(
+    ("said", "zone"), [("Asia/Tokyo", "Asia/Tokyo"), (None, "Europe/Rome"), ("Nowhere/Town", "Europe/Rome")]
+)
+def test_who_has_no_zone_has_the_one_of_the_settings(said: str | None, zone: str) -> None:
+    assert to_actor(ANA | {"tz": said}, "U0ANA", "T0", "Europe/Rome").time_zone == zone
