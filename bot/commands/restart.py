@@ -38,7 +38,7 @@ def restart(services: Services, request: Request, run: Run, verb: str) -> None:
     replaced = launch or (running[0] if len(running) == 1 else None)
     if replaced is None:
         # a follow-up goes on from the launch of its thread
-        thread = services.launches.in_thread(request.conversation) if request.conversation.thread_ts else None
+        thread = services.launches.in_thread(request.conversation) if request.conversation.joined else None
         meant = referred(services, request, config) or (
             thread.revision if thread is not None and thread.config == config else None
         )

@@ -65,7 +65,7 @@ def _value(services: Services, request: Request) -> str | None:
     catalog = services.catalog.catalog()
     if command.launch_numbers:
         return by_number(services, command.launch_numbers[0]).revision
-    thread = services.launches.in_thread(request.conversation) if request.conversation.thread_ts else None
+    thread = services.launches.in_thread(request.conversation) if request.conversation.joined else None
     if thread is not None and thread.config == command.config:
         return thread.revision
     launches = [one for one in catalog.launches if one.config == command.config]

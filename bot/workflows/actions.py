@@ -218,8 +218,10 @@ def _handle(press: Press, run: Run, command: Command, text: str) -> None:
 
 
 def _thread_of(press: Press) -> Conversation:
-    """Answers stay in the thread of the message whose button was pressed."""
-    thread = press.posted.thread_ts or press.conversation.thread_ts or press.posted.ts
+    """Answers stay in the thread of the message whose button was pressed; a direct message needs none."""
+    thread = press.posted.thread_ts or press.conversation.thread_ts
+    if thread is None and not press.conversation.direct:
+        thread = press.posted.ts
     return replace(press.conversation, thread_ts=thread)
 
 

@@ -37,7 +37,8 @@ def converse(services: Services, handlers: Mapping[Intent, Handler], run: Run, a
 
     def work() -> None:
         context = thread_context(services, conversation)
-        stored = run.step("understand", lambda: to_json(read(services, str(arguments["text"]), context)))
+        text = str(arguments["text"])
+        stored = run.step("understand", lambda: to_json(_read_here(services, text, conversation, context)))
         command = from_json(Command, stored)
         request = Request(id=request_id, actor=actor, conversation=conversation, command=command, context=context)
         needed, handler = handlers[command.intent]
@@ -48,6 +49,18 @@ def converse(services: Services, handlers: Mapping[Intent, Handler], run: Run, a
             handler(services, request, run)
 
     return telling(services, run, conversation, request_id, work)
+
+
+def _read_here(services: Services, text: str, conversation: Conversation, context: ThreadContext | None) -> Command:
+    """In a thread its launch is what is talked of. A direct message goes from one thing to the next: there the last
+    launch is meant only by a sentence that says nothing without it."""
+    if context is None or conversation.thread_ts is not None:
+        return read(services, text, context)
+    alone = read(services, text, None)
+    if alone.intent is Intent.START or not (alone.ask or alone.intent is Intent.NONE):
+        return alone
+    follow_up = read(services, text, context)
+    return alone if follow_up.ask or follow_up.intent is Intent.NONE else follow_up
 
 
 def read(services: Services, text: str, context: ThreadContext | None) -> Command:
@@ -71,7 +84,7 @@ def read(services: Services, text: str, context: ThreadContext | None) -> Comman
 
 def thread_context(services: Services, conversation: Conversation) -> ThreadContext | None:
     """The launch that a thread is about."""
-    launch = services.launches.in_thread(conversation) if conversation.thread_ts else None
+    launch = services.launches.in_thread(conversation) if conversation.joined else None
     if launch is None:
         return None
     return ThreadContext(

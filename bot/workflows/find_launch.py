@@ -11,7 +11,7 @@ def find_launch(services: Services, request: Request) -> LaunchRecord:
     if command.launch_numbers:
         return by_number(services, command.launch_numbers[0])
     named = bool(command.config or command.model or command.candidates)
-    thread = services.launches.in_thread(request.conversation) if request.conversation.thread_ts else None
+    thread = services.launches.in_thread(request.conversation) if request.conversation.joined else None
     about_it = thread is not None and (not named or thread.config in (command.config, *command.candidates))
     if thread is not None and about_it and command.host in (None, thread.host):
         return thread

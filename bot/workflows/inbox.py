@@ -18,9 +18,9 @@ class Inbox(Protocol):
     def message(self, request_id: str, actor: Actor, conversation: Conversation, text: str) -> None:
         """A person said something. `text` is as Slack sent it (escaped, `<@U…>`), without the leading mention of us.
 
-        `conversation.thread_ts` is the thread to answer in: the message's own thread, or a new one under it. None only
-        for a slash command, which has no message; where we could not post, its channel is the person's user id (the
-        direct message with them)."""
+        `conversation.thread_ts` is the thread to answer in: the message's own thread, or a new one under it. None in a
+        direct message outside its threads, and for a slash command, which has no message; where we could not post, its
+        channel is the person's user id (the direct message with them)."""
 
     def action(
         self, request_id: str, actor: Actor, conversation: Conversation, posted: Posted, value: ButtonValue

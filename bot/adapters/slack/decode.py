@@ -28,9 +28,11 @@ class Heard:
     request_id: str
     user: str
     channel: str
-    #: thread to answer in; None for a slash command
+    #: thread to answer in; None for a slash command, and for what is said in a direct message outside a thread
     thread_ts: str | None
     text: str
+    #: the thread begins with what was said
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +66,14 @@ def message(body: Body, me: Identity) -> Heard | Ignored:
         return Ignored("no channel or ts")
     if event.get("type") == "message" and event.get("channel_type") != "im":
         return Ignored("a channel message that does not mention us")
+    thread = event.get("thread_ts")
     return Heard(
         # a mention may arrive as app_mention and as message, with one ts and two event ids
         request_id=f"{channel}:{ts}",
         user=str(event["user"]),
         channel=channel,
-        thread_ts=str(event.get("thread_ts") or ts),
+        thread_ts=str(thread) if thread else None if event.get("channel_type") == "im" else ts,
+        new=not thread or str(thread) == ts,
         text=without_mention(str(event.get("text") or ""), me.user),
     )
 

@@ -11,7 +11,7 @@ request that no listener wants. So every listener raises nothing, and sinks come
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -53,7 +53,7 @@ class Edge:
 
     def heard(self, heard: Heard) -> None:
         """Hand over what a person said."""
-        conversation = Conversation(channel=heard.channel, thread_ts=heard.thread_ts)
+        conversation = Conversation(channel=heard.channel, thread_ts=heard.thread_ts, new=heard.new)
         with_actor = self._guarded(heard.user, conversation)
         with_actor(lambda actor: self.inbox.message(heard.request_id, actor, conversation, heard.text))
 
@@ -76,7 +76,9 @@ class Edge:
         if not pressed.channel:
             self._pressed_home(pressed)
             return
-        conversation = Conversation(channel=pressed.channel, thread_ts=pressed.thread_ts or pressed.message_ts)
+        conversation = Conversation(channel=pressed.channel, thread_ts=pressed.thread_ts)
+        if pressed.thread_ts is None and not conversation.direct:
+            conversation = replace(conversation, thread_ts=pressed.message_ts, new=True)
         posted = Posted(channel=pressed.channel, ts=pressed.message_ts, thread_ts=pressed.thread_ts)
 
         def hand_over(actor: Actor) -> None:

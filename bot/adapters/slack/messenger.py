@@ -85,7 +85,8 @@ class SlackMessenger:
             arguments = {
                 "channel": conversation.channel,
                 "user": actor.id,
-                "thread_ts": conversation.thread_ts,
+                # Slack shows an ephemeral message in a thread only to who sees that the thread exists
+                "thread_ts": None if conversation.new else conversation.thread_ts,
                 "parse": "none",
             }
             try:

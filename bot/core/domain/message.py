@@ -14,6 +14,18 @@ class Conversation:
 
     channel: str
     thread_ts: str | None = None
+    #: nobody answered in the thread yet: what is for one person only is seen in the channel, not in the thread
+    new: bool = field(default=False, compare=False)
+
+    @property
+    def direct(self) -> bool:
+        """A direct message: one person and the bot, mostly without threads."""
+        return self.channel.startswith("D")
+
+    @property
+    def joined(self) -> bool:
+        """What is said here belongs together: a thread, or a direct message."""
+        return self.thread_ts is not None or self.direct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,14 @@ def test_a_private_message_is_seen_by_one_person(bot):
     assert bot.workspace.messages("ml-serving") == []
 
 
+def test_a_private_message_is_seen_in_the_channel_when_nobody_has_answered_in_the_thread_yet(bot):
+    ts = bot.workspace.say("U0ANA", "ml-serving", "@relaunch stop qwen")
+    for new in (True, False):
+        there = Conversation(channel="C0SERVING", thread_ts=ts, new=new)
+        bot.slack.messenger.private(there, Actor(id="U0ANA"), problem("not you"))
+    assert [m.get("thread_ts") for m in bot.workspace.ephemerals("U0ANA")] == [None, ts]
+
+
 def test_a_private_message_where_we_are_not_goes_to_the_direct_message(bot):
     bot.slack.messenger.private(Conversation(channel="C0RANDOM"), Actor(id="U0ANA"), problem("only you"))
     assert [m["text"] for m in bot.workspace.messages("D0ANA")] == ["only you"]

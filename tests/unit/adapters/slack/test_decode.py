@@ -17,7 +17,9 @@ def event(**fields: Any) -> dict[str, Any]:
 
 def test_a_mention_opens_a_thread_under_it():
     heard = decode.message(event(), ME)
-    assert heard == Heard(request_id="C0:1.000100", user="U0ANA", channel="C0", thread_ts="1.000100", text="status")
+    assert heard == Heard(
+        request_id="C0:1.000100", user="U0ANA", channel="C0", thread_ts="1.000100", text="status", new=True
+    )
 
 
 def test_a_reply_stays_in_its_thread():
