@@ -116,7 +116,8 @@ def candidate_to_revision(
     first = candidate.evidence[0] if candidate.evidence else None
     provenance = {name: _sentence(seen) for name, seen in candidate.provenance.items()}
     if candidate.unit is not None:
-        provenance.setdefault("unit", f"unit {candidate.unit}")
+        files = (one.path for one in candidate.evidence if one.kind == "unit" and one.path.endswith(".service"))
+        provenance.setdefault("unit", f"unit {next(files, candidate.unit)}")
     if candidate.run is not None and candidate.container is not None:
         provenance.setdefault("container", f"container {candidate.container}")
     return Revision(

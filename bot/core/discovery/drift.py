@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bot.core.discovery.candidate import Candidate
 from bot.core.discovery.merge import same_value
+from bot.core.discovery.secrets import MARK
 from bot.core.domain.catalog import Revision, Word
 from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Finding, Judgement
@@ -72,7 +73,7 @@ def _env_lines(old: Mapping[str, Word], new: Mapping[str, Word], *, live: bool) 
         return lines
     for name in sorted({*old, *new}):
         a, b = old.get(name), new.get(name)
-        if (a is None and live) or str(a) == str(b):
+        if (a is None and live) or str(a) == str(b) or (None not in (a, b) and MARK in (str(a), str(b))):
             continue
         shown = (None if a is None else str(a), None if b is None else str(b))
         lines.append(DiffLine(group="environment", name=f"env.{name}", old=shown[0], new=shown[1]))
@@ -93,6 +94,7 @@ def drift(
     engine: Engine,
     running: Candidate | None = None,
     unit: Candidate | None = None,
+    unit_recorded: Revision | None = None,
     proven: Mapping[str, str] | None = None,
     now: Mapping[str, Reading[str]] | None = None,
 ) -> tuple[Finding, ...]:
@@ -100,10 +102,11 @@ def drift(
 
     `proven`: facts of the launch that proved the revision ("sglang": "0.5.9", "torch", "driver", "model hash", "chat
     template", "gpus", "power limit"); `now`: the same facts today. What cannot be read is unknown, not unchanged.
+    `unit_recorded`: what the unit file is compared with, where that is another one than `recorded`.
     """
     findings: list[Finding] = []
     if unit is not None:
-        findings.extend(_changes(recorded, unit, engine, "the unit file says"))
+        findings.extend(_changes(unit_recorded or recorded, unit, engine, "the unit file says"))
     if running is not None:
         said = {one.summary.partition(":")[0] for one in findings}
         for finding in _changes(recorded, running, engine, "running with"):

@@ -154,6 +154,9 @@ class Runner(Protocol):
         """Write what is needed and start it, unless this unit was started before. Raises BadInputError for what no
         process can be given (a NUL, bad UTF-8) and for a secret whose place the runner cannot read."""
 
+    def unit_file(self, plan: Plan, unit: str, script: Script) -> str | None:
+        """Text of the systemd unit that `start` writes; None: it writes none. Raises BadInputError as `start` does."""
+
     def parse_start(self, result: ShellResult) -> StartResult: ...
 
     def state(self, unit: str, script: Script) -> ShellCommand: ...

@@ -29,12 +29,20 @@ class ProbeTarget:
     path: str | None = None
     #: HF_HOME or HF_HUB_CACHE of the command's environment, where set
     model_cache: str | None = None
+    #: file, text or name of a chat template that takes the model's own place
+    chat_template: str | None = None
+    #: file, folder or hub name of a tokenizer that takes the model's own place
+    tokenizer: str | None = None
     #: further folders whose file systems matter
     folders: tuple[str, ...] = ()
     #: image of a container launch
     image: str | None = None
     #: words in a unit's command that make it an engine's unit
     unit_words: tuple[str, ...] = ()
+    #: unit whose file matters, with its type: "qwen.service"
+    unit: str | None = None
+    #: where its file was seen
+    unit_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

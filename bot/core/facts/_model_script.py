@@ -2,7 +2,7 @@
 
 MODEL_SCRIPT = r"""
 import hashlib, json, os, re, struct, sys
-asked, cache = sys.argv[1], sys.argv[2]
+asked, cache, template, tokenizer = sys.argv[1:5]
 path = os.path.expanduser(asked)
 out = {"asked": asked, "source": "path", "exists": False}
 
@@ -24,9 +24,40 @@ def hub(name):
             return os.path.join(shots, sorted(os.listdir(shots))[-1])
     return None
 
-if not os.path.exists(path) and re.fullmatch(r"[\w.-]+/[\w.-]+", asked):
-    out["source"] = "hub"
-    path = hub(asked) or path
+def located(text):
+    place = os.path.expanduser(text)
+    if not os.path.exists(place) and re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+        return hub(text) or place, "hub"
+    return place, "path"
+
+def template_in_use():
+    # a file, else the text or the name itself
+    if template:
+        try:
+            with open(os.path.expanduser(template), "rb") as f:
+                return f.read()
+        except PermissionError:
+            raise
+        except (OSError, ValueError):
+            return template.encode()
+    at = located(tokenizer)[0] if tokenizer else path
+    at = at if os.path.isdir(at) else os.path.dirname(at)
+    try:
+        with open(os.path.join(at, "chat_template.jinja"), "rb") as f:
+            return f.read()
+    except FileNotFoundError:
+        pass
+    for name in ("chat_template.json", "tokenizer_config.json"):
+        try:
+            with open(os.path.join(at, name), encoding="utf-8") as f:
+                found = json.load(f).get("chat_template")
+        except FileNotFoundError:
+            continue
+        if found:
+            return (found if isinstance(found, str) else json.dumps(found, sort_keys=True)).encode()
+    return None
+
+path, out["source"] = located(asked)
 try:
     os.stat(path)
 except PermissionError as e:
@@ -110,6 +141,11 @@ for name in sorted(set(counted)):
     digest.update(("%s %s\n" % (name, sizes.get(name))).encode())
 if index:
     digest.update(json.dumps(index, sort_keys=True).encode())
+try:
+    text = template_in_use()
+    out["template_hash"] = hashlib.sha256(text).hexdigest()[:12] if text is not None else ""
+except (OSError, ValueError, AttributeError) as e:
+    out["template_unread"] = str(e)
 tokenizers = ("tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "tiktoken.model")
 out.update(
     config=load("config.json") if "config.json" in sizes else None,

@@ -35,6 +35,10 @@ class ModelFiles:
     unreadable: tuple[str, ...] = ()
     tokenizer: tuple[str, ...] = ()
     chat_template: bool = False
+    #: 12 hex digits over the chat template in use, the one that the command gives first; "": there is none
+    chat_template_hash: str = ""
+    #: why that could not be read; "": it could
+    chat_template_unread: str = ""
     hash: str = ""
 
 
@@ -42,7 +46,8 @@ def snippet(target: ProbeTarget) -> str:
     """The command's own interpreter looks, else any python3."""
     if not target.model:
         return ""
-    words = f"{quote(target.model)} {quote(target.model_cache or '')}"
+    given = (target.model, target.model_cache, target.chat_template, target.tokenizer)
+    words = " ".join(quote(word or "") for word in given)
     find = find_python(target) + "printf '%s' \"$py\"" if target.program else "return 1"
     move = f"cd {quote(target.cwd)} 2>/dev/null\n" if target.cwd else ""
     return f"""{move}find_py() {{
@@ -73,6 +78,8 @@ def parse(output: str) -> Reading[ModelFiles]:
             unreadable=tuple(read.get("unreadable", ())),
             tokenizer=tuple(read.get("tokenizer", ())),
             chat_template=bool(read.get("template")),
+            chat_template_hash=read.get("template_hash", ""),
+            chat_template_unread=read.get("template_unread", ""),
             hash=read.get("hash", ""),
         )
     )

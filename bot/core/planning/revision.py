@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.catalog.diff import container_diff
+from bot.core.catalog.found_unit import found_unit
 from bot.core.domain.catalog import Revision, SecretRef, Word
 from bot.core.domain.container import Container
-from bot.core.domain.engine import Engine
+from bot.core.domain.engine import CommandLine, Engine
 from bot.core.domain.plan import DiffLine
 from bot.core.facts import ProbeTarget
 
@@ -71,12 +72,19 @@ def probe_target(engine: Engine, revision: Revision, *, with_help: bool = False)
     line = engine.parse(revision.argv)
     env = {name: value for name, value in revision.env if isinstance(value, str)}
     container = revision.container
+    unit, unit_path = found_unit(revision) or (None, None)
+    template = _text_flag(line, "chat-template-file", "chat-template")
+    tokenizer = _text_flag(line, "tokenizer", "tokenizer-path")
     if container is not None:
         # of what is inside only the model may lie on the host
         return ProbeTarget(
             model=container.on_host(line.model) if line.model else None,
+            chat_template=(container.on_host(template) or template) if template else None,
+            tokenizer=container.on_host(tokenizer) if tokenizer else None,
             image=container.image,
             unit_words=unit_words(engine),
+            unit=unit,
+            unit_path=unit_path,
         )
     return ProbeTarget(
         program=line.program,
@@ -87,8 +95,18 @@ def probe_target(engine: Engine, revision: Revision, *, with_help: bool = False)
         cwd=revision.cwd,
         path=env.get("PATH"),
         model_cache=env.get("HF_HUB_CACHE") or env.get("HF_HOME"),
+        chat_template=template,
+        tokenizer=tokenizer,
         unit_words=unit_words(engine),
+        unit=unit,
+        unit_path=unit_path,
     )
+
+
+def _text_flag(line: CommandLine, *names: str) -> str | None:
+    """The value of the first of these flags that is given."""
+    values = (line.flags.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 def unit_words(engine: Engine) -> tuple[str, ...]:

@@ -87,19 +87,7 @@ class Situation:
 
     def wanted_gpus(self) -> Reading[tuple[Gpu, ...]]:
         """The GPUs that the launch will take, in its own order; fewer than it needs when the host has fewer."""
-        reading = self.facts.reading(gpus.FACT)
-        if isinstance(reading, Unknown):
-            return reading
-        container = self.revision.container
-        devices = container.gpu_devices if container else None
-        if container is not None and devices is None:
-            named = self.environment.get("NVIDIA_VISIBLE_DEVICES", "all")
-            devices = None if named in _ALL_DEVICES else named
-        given = visible_gpus(reading.value, devices)
-        visible = visible_gpus(given, _renumbered(self.environment.get("CUDA_VISIBLE_DEVICES"), given))
-        needed = self.engine.gpus_needed(self.line)
-        first = self.engine.first_gpu(self.line)
-        return Known(visible if needed is None else visible[first : first + needed])
+        return gpus_taken(self.engine, self.revision, self.facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +97,30 @@ class Check:
     judge: Callable[[Situation], tuple[Finding, ...]]
     #: names of the facts it reads
     needs: tuple[str, ...] = field(default=())
+
+
+def gpus_taken(engine: Engine, revision: Revision, facts: HostFacts) -> Reading[tuple[Gpu, ...]]:
+    """The GPUs that a launch of the revision takes, in its own order; fewer than it needs when the host has fewer."""
+    reading = facts.reading(gpus.FACT)
+    if isinstance(reading, Unknown):
+        return reading
+    line = engine.parse(revision.argv)
+    given, own = gpu_choice(revision)
+    offered = visible_gpus(reading.value, given)
+    visible = visible_gpus(offered, _renumbered(own, offered))
+    needed, first = engine.gpus_needed(line), engine.first_gpu(line)
+    return Known(visible if needed is None else visible[first : first + needed])
+
+
+def gpu_choice(revision: Revision) -> tuple[str | None, str | None]:
+    """(GPUs that its container is given, CUDA_VISIBLE_DEVICES): indices or UUIDs joined by commas; None: all."""
+    environment = {name: str(value) for name, value in revision.env}
+    container = revision.container
+    devices = container.gpu_devices if container else None
+    if container is not None and devices is None:
+        named = environment.get("NVIDIA_VISIBLE_DEVICES", "all")
+        devices = None if named in _ALL_DEVICES else named
+    return devices, environment.get("CUDA_VISIBLE_DEVICES")
 
 
 def visible_gpus(all_gpus: tuple[Gpu, ...], devices: str | None) -> tuple[Gpu, ...]:

@@ -36,20 +36,7 @@ class SystemdRunner:
 
     def start(self, plan: Plan, unit: str, script: Script) -> ShellCommand:
         """Write the unit and start it, once."""
-        words = command_words(plan)
-        secrets = secrets_of(plan, words)
-        plain = [(key, value) for key, value in plan.env if not isinstance(value, SecretRef)]
-        text = script(
-            "units/server.service.j2",
-            description=_one_line(f"{plan.model or plan.engine} started by Relaunch ({plan.operation})"),
-            user=plan.user if self.scope == "system" else None,
-            # "~" is the account's home; "-" would let a missing folder pass
-            working_directory=(plan.cwd or "~").replace("%", "%%"),
-            environment=[systemd_word(f"{key}={value}", expands_variables=False) for key, value in plain],
-            command=systemd_command(words),
-            stop_timeout_s=STOP_TIMEOUT_S,
-            identifier=unit,
-        )
+        text, secrets = self.unit_file(plan, unit, script), secrets_of(plan, command_words(plan))
         return self._command(
             script(
                 "scripts/runner_start_systemd.sh.j2",
@@ -61,6 +48,21 @@ class SystemdRunner:
                 text=quote(text),
             ),
             timeout_s=60.0,
+        )
+
+    def unit_file(self, plan: Plan, unit: str, script: Script) -> str:
+        """Text of the unit."""
+        plain = [(key, value) for key, value in plan.env if not isinstance(value, SecretRef)]
+        return script(
+            "units/server.service.j2",
+            description=_one_line(f"{plan.model or plan.engine} started by Relaunch ({plan.operation})"),
+            user=plan.user if self.scope == "system" else None,
+            # "~" is the account's home; "-" would let a missing folder pass
+            working_directory=(plan.cwd or "~").replace("%", "%%"),
+            environment=[systemd_word(f"{key}={value}", expands_variables=False) for key, value in plain],
+            command=systemd_command(command_words(plan)),
+            stop_timeout_s=STOP_TIMEOUT_S,
+            identifier=unit,
         )
 
     def parse_start(self, result: ShellResult) -> StartResult:

@@ -65,6 +65,9 @@ class DockerRunner:
         )
         return ShellCommand(text=text, timeout_s=90.0)
 
+    def unit_file(self, plan: Plan, unit: str, script: Script) -> None:
+        """There is no unit."""
+
     def parse_start(self, result: ShellResult) -> StartResult:
         """Outcome of `start`."""
         return start_result(result, self.parse_state(result))

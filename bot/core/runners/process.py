@@ -58,6 +58,9 @@ class ProcessRunner:
         )
         return ShellCommand(text=command, timeout_s=40.0, as_root=plan.user is not None)
 
+    def unit_file(self, plan: Plan, unit: str, script: Script) -> None:
+        """There is no unit."""
+
     def parse_start(self, result: ShellResult) -> StartResult:
         """Outcome of `start`."""
         return start_result(result, self.parse_state(result))

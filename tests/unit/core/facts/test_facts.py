@@ -21,6 +21,7 @@ TARGET = ProbeTarget(
     help_words=(("--help",),),
     model="/models/a",
     unit_words=("engine",),
+    unit="q.service",
 )
 
 

@@ -1,5 +1,6 @@
 """The probe script, really run under sh: fakes on PATH stand for what this machine lacks."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -244,3 +245,93 @@ def _model(found: HostFacts) -> Any:
 
 def _fields(fact: Any) -> dict[str, Any]:
     return {name: getattr(fact, name) for name in ("name", "snippet", "parse", "timeout_s")}
+
+
+SYSTEMCTL = """#!/bin/sh
+[ "$1" = --system ] || {{ echo 'Failed to connect to bus' >&2; exit 1; }}
+[ "$2" = show ] || exit 9
+case $3 in
+q.service) printf 'FragmentPath=%s\\nSourcePath=\\nDropInPaths=%s\\n' '{0}/q.service' '{0}/q.service.d/b.conf' ;;
+*) printf 'FragmentPath=\\nSourcePath=\\nDropInPaths=\\n' ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_unit_comes_with_what_it_names_and_without_secrets(
+    probe: Probe, tools: Path, tmp_path: Path, shell: str
+) -> None:
+    tool(tools, "systemctl", SYSTEMCTL.format(tmp_path))
+    run = tmp_path / "run.sh"
+    run.write_text("#!/bin/bash\nexec vllm serve m\n")
+    (tmp_path / "console").write_text("#!/usr/bin/python3\nimport engine\n")
+    (tmp_path / "q.service").write_text(
+        f"[Service]\nEnvironmentFile={tmp_path}/*.env\nEnvironmentFile=-{tmp_path}/no.env2\n"
+        f'ExecStart=-"{run}" {tmp_path}/console'
+    )
+    (tmp_path / "q.service.d").mkdir()
+    (tmp_path / "q.service.d" / "b.conf").write_text(f"[Service]\nEnvironmentFile={tmp_path}/%p.conf\n")
+    (tmp_path / "a.env").write_text("HF_TOKEN=made-up-1\nA=http://u:made-up-1@h\n")
+    (tmp_path / "q.conf").write_text("B=|x\\\n  y")
+    found = probe(ProbeTarget(unit="q.service"), "unit_file", shell=shell).reading(FACTS["unit_file"])
+    assert isinstance(found, Known)
+    assert [(part.kind, Path(part.path).name, part.text) for part in found.value.parts[2:]] == [
+        ("env_file", "a.env", "HF_TOKEN=<secret>\nA=http://u:<secret>@h\n"),
+        ("env_file", "q.conf", "B=|x\\\n  y\n"),
+        ("script", "run.sh", "#!/bin/bash\nexec vllm serve m\n"),
+    ]
+    assert [part.kind for part in found.value.parts[:2]] == ["unit", "dropin"]
+    assert found.value.parts[0].text.rstrip("\n") == (tmp_path / "q.service").read_text()
+    assert (found.value.unread, found.value.absent) == ((), (f"{tmp_path}/no.env2",))
+    assert "made-up" not in repr(found)
+
+
+def test_what_a_unit_of_ours_keeps_secrets_in_gives_names_only(probe: Probe, tools: Path, tmp_path: Path) -> None:
+    tool(tools, "systemctl", SYSTEMCTL.format(tmp_path).replace("q.service", "relaunch-q.service"))
+    (tmp_path / "secrets").write_text("PLAIN='made-up-1'\nRELAUNCH_ARGUMENT_3='made-up-2'\n")
+    (tmp_path / "relaunch-q.service").write_text(f"[Service]\nEnvironmentFile={tmp_path}/secrets\n")
+    found = probe(ProbeTarget(unit="relaunch-q.service"), "unit_file").reading(FACTS["unit_file"])
+    assert isinstance(found, Known)
+    assert "PLAIN=<secret>\nRELAUNCH_ARGUMENT_3=<secret>\n" in [part.text for part in found.value.parts]
+    assert not any("made-up" in part.text for part in found.value.parts)
+
+
+def test_a_unit_that_is_gone_and_one_that_no_manager_answers_for(probe: Probe, tools: Path, tmp_path: Path) -> None:
+    tool(tools, "systemctl", SYSTEMCTL.format(tmp_path))
+    gone = probe(ProbeTarget(unit="x.service", unit_path=f"{tmp_path}/x.service"), "unit_file")
+    tool(tools, "systemctl", "#!/bin/sh\necho 'System has not been booted' >&2\nexit 1\n")
+    silent = probe(ProbeTarget(unit="x.service"), "unit_file")
+    (tmp_path / "x.service").write_text("[Service]\nExecStart=/bin/x\n")
+    copied = probe(ProbeTarget(unit="x.service", unit_path=f"{tmp_path}/x.service"), "unit_file")
+    reading = gone.reading(FACTS["unit_file"])
+    assert isinstance(reading, Known)
+    assert not reading.value.there
+    assert silent.reading(FACTS["unit_file"]) == Unknown("System has not been booted")
+    reading = copied.reading(FACTS["unit_file"])
+    assert isinstance(reading, Known)
+    assert [part.path for part in reading.value.parts] == [f"{tmp_path}/x.service"]
+
+
+def test_the_chat_template_in_use(probe: Probe, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "tokenizer_config.json").write_text(json.dumps({"chat_template": "from config"}))
+
+    def digest(**named: str) -> str:
+        found = probe(ProbeTarget(model=str(model), **named), "model_files").reading(FACTS["model_files"])
+        assert isinstance(found, Known)
+        assert found.value.chat_template_unread == ""
+        return str(found.value.chat_template_hash)
+
+    of_config = digest()
+    (model / "chat_template.jinja").write_text("from jinja")
+    of_jinja = digest()
+    given = tmp_path / "mine.jinja"
+    given.write_text("mine")
+    of_file = digest(chat_template=str(given))
+    given.write_text("mine, edited")
+    assert len({of_config, of_jinja, of_file, digest(chat_template=str(given)), digest(chat_template="chatml")}) == 5
+    assert digest(tokenizer=str(model)) == of_jinja == hashlib.sha256(b"from jinja").hexdigest()[:12]
+    for name in ("chat_template.jinja", "tokenizer_config.json"):
+        (model / name).unlink()
+    assert digest() == ""
