@@ -1,11 +1,16 @@
 """Cancel an operation: a proposed one is withdrawn, a running one ends after the step that runs."""
 
+from dataclasses import replace
+from typing import Any
+
 from bot.core.domain.message import Conversation, Message
 from bot.core.domain.operation import Actor, AuditEvent, OperationState
 from bot.workflows import waits
 from bot.workflows.services import Services
 from bot.workflows.sweep import close_card
 
+#: buttons of one row
+_MOST_OFFERS = 5
 _OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
 
 
@@ -17,7 +22,25 @@ def cancel_in_thread(services: Services, conversation: Conversation, actor: Acto
             if waiting and waiting.created_at > services.operations.details(operation)["created_at"]:
                 break
             return cancel(services, operation, actor)
-    return waits.cancel(services, waiting, actor) if waiting else _message(services, None, "nothing", actor)
+    if waiting:
+        return waits.cancel(services, waiting, actor)
+    nothing = _message(services, None, "nothing", actor)
+    return replace(nothing, context={**nothing.context, "offers": _own(services, actor)})
+
+
+def _own(services: Services, actor: Actor) -> list[dict[str, Any]]:
+    """Buttons for what the person has under way or waiting elsewhere."""
+    offers: list[dict[str, Any]] = []
+    for state in _OPEN:
+        for operation, kind, host in services.operations.in_state(state):
+            if services.operations.details(operation)["actor"].id == actor.id:
+                label = f"Cancel {kind} {services.operations.plan(operation).config or ''} on {host}"
+                offers.append({"label": " ".join(label.split()), "action": "cancel", "operation": operation})
+    for wait in services.waits.waiting():
+        if wait.actor.id == actor.id:
+            label = f"Cancel waiting {wait.config} on {wait.host}"
+            offers.append({"label": label, "action": "cancel_wait", "operation": "", "extra": {"wait": wait.id}})
+    return offers[:_MOST_OFFERS]
 
 
 def cancel(services: Services, operation: str, actor: Actor) -> Message:

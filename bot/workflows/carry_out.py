@@ -11,6 +11,7 @@ from bot.workflows import fail, pictures, ready, stale, start, stop, watch
 from bot.workflows.conversation import telling
 from bot.workflows.job import Job
 from bot.workflows.ports import Run
+from bot.workflows.propose import end_card
 from bot.workflows.services import Services
 
 
@@ -135,4 +136,5 @@ def _close(services: Services, operation: str, state: OperationState) -> Json:
             outcome=state.value,
         )
     )
+    end_card(services, operation, state)
     return state.value

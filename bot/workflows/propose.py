@@ -18,7 +18,6 @@ from bot.core.planning import (
     plan_restart,
     plan_start,
     plan_stop,
-    probe_target,
 )
 from bot.core.planning.free import news
 from bot.core.rendering.redact import redact
@@ -331,9 +330,32 @@ def _plan_card(services: Services, wanted: Wanted, made: Plan) -> dict[str, Json
     }
 
 
-def _against(services: Services, made: Plan) -> str | None:
+def end_card(services: Services, operation: str, state: OperationState) -> None:
+    """Edit the card of a plan that was carried out at once: it is over, so there is nothing to cancel. A plan with an
+    approval has its buttons on the approval's own card."""
+    made, details = services.operations.plan(operation), services.operations.details(operation)
+    if made.needs_approval:
+        return
+    context = {
+        "verb": made.operation,
+        "operation": operation,
+        "fingerprint": made.fingerprint,
+        "plan": to_json(made),
+        "against": _against(services, made, but=operation),
+        "ignored": [],
+        "note": details["note"] or None,
+        "next": "over",
+        "outcome": state.value,
+    }
+    message = Message(template="plan", context=context)
+    # posting with the card's key gives the card that is there
+    card = services.messenger.post(details["conversation"], message, key=f"{operation}:card")
+    services.messenger.update(card, message, final=True)
+
+
+def _against(services: Services, made: Plan, *, but: str = "") -> str | None:
     for launch in reversed(_history(services, made.config, made.host)):
-        if launch.ready_after_s is not None:
+        if launch.id != but and launch.ready_after_s is not None:
             speed = f" at {launch.decode_tok_s:.0f} tok/s" if launch.decode_tok_s else ""
             return f"launch #{launch.number}, ready{speed}"
     return None

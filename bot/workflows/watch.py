@@ -31,6 +31,8 @@ _SLOW_TIMES = 2.0
 _SLOW_LEAST_S = 20.0
 #: a host that does not answer for this long ends the watch; the server may well be up
 _AWAY_LIMIT_S = 600.0
+#: what the message says at each end of a watch
+_ENDS = {"ready": "ready", "ended": "failed", "timeout": "not_ready", "away": "away", "cancelled": "cancelled"}
 _ENDED = (RunState.ENDED, RunState.LOST, RunState.ABSENT)
 
 
@@ -244,6 +246,7 @@ def _message(job: Job, state: Watched, usual: Mapping[str, float]) -> Message:
             "usual_s": total,
             "fraction": 1.0 if state.end == "ready" else min(0.99, elapsed_s / total) if total else None,
             "last_lines": state.last_lines if state.end != "ready" else [],
+            "outcome": _ENDS[state.end] if state.end else None,
             "slow": (state.problem if state.away_since else None) or state.stall or _slow(phases),
         },
     )

@@ -96,11 +96,12 @@ class World:
         """End the database."""
         self.database.close()
 
-    def say(self, text: str, actor: Actor = ANA) -> None:
-        """A person says something in the thread, and it is carried out."""
+    def say(self, text: str, actor: Actor = ANA, *, thread: str | None = None) -> None:
+        """A person says something in the thread, or another one, and it is carried out."""
         self._clicks += 1
         arguments = {
-            "request_id": f"said{self._clicks}", "actor": to_json(actor), "conversation": to_json(THREAD), "text": text,
+            "request_id": f"said{self._clicks}", "actor": to_json(actor), "text": text,
+            "conversation": to_json(replace(THREAD, thread_ts=thread or THREAD.thread_ts)),
         }  # fmt: skip
         self.runs.submit("converse_v1", run_id=f"say:{self._clicks}", partition=None, arguments=arguments)
         self.runs.work()
