@@ -88,6 +88,11 @@ def _crawling(groups: Groups) -> bool:
     return speed is not None and requests is not None and requests >= 1 and 0 < speed < 5
 
 
+def _few_tokens(groups: Groups) -> bool:
+    speed = _n(groups, "speed")
+    return speed is not None and 0 < speed < 5
+
+
 def _frozen(groups: Groups) -> bool:
     speed, requests = _n(groups, "speed"), _n(groups, "requests")
     return speed == 0 and requests is not None and requests >= 1
@@ -128,6 +133,7 @@ CHECKS: Mapping[str, Callable[[Groups], bool]] = {
     "rate_low": _rate_low,
     "power_capped": _power_capped,
     "crawling": _crawling,
+    "few_tokens": _few_tokens,
     "frozen": _frozen,
     "stuck_clock": _stuck_clock,
     "pointer_size": _pointer_size,

@@ -3,6 +3,7 @@
 import string
 from collections.abc import Iterable, Mapping, Sequence
 
+from bot.core.diagnosis.compared import compared_matches
 from bot.core.diagnosis.kinds import KINDS
 from bot.core.diagnosis.launch_settings import settings_of, split_command
 from bot.core.diagnosis.lines import Chunks, LogLine, read_log
@@ -45,7 +46,7 @@ def diagnose(
     known = None if engine in (None, "host") else engine
     around = [f"fact {name}: {value}" for name, value in (facts or {}).items()]
     context = make_context((*log.lines, *kernel), engine=known, argv=argv, around=around)
-    tried = [*matches(context, RULES), *steady_matches(context)]
+    tried = [*matches(context, RULES), *steady_matches(context), *compared_matches(context)]
     found = sorted((m for m in tried if m.weight >= LEAST_WEIGHT), key=lambda m: (-m.weight, m.index))
     if slow is not None:
         found = _for_question(found, slow)

@@ -2,6 +2,39 @@
 
 from bot.core.diagnosis.rule import Rule
 
+#: the start of a line that no software printed
+_SPOKEN = r"^(?!\W*(?:\d{4}-\d\d-|\d\d:\d\d|(?:info|warning)\b|\((?:api|engine|worker)))"
+#: how people say that a version changed
+_CHANGED = (
+    r"\b(?:previous|last|older|earlier|newer|latest|recent) (?:\w+ )?"
+    r"(?:versions?|releases?|builds?|commits?|images?|master)\b"
+    r"|\bafter (?:release |build )?b\d{4,5}\b"
+    r"|\b(?:after|since|when|upon|by|with) (?:\w+ ){0,3}(?:upgrad|updat|downgrad)\w*"
+    r"|\b(?:up|down)grad(?:ed|ing|e) (?:from|to|back)|\b(?:roll(?:ed|ing)?|went|go(?:ing)?) back to\b|\bbisect\w*"
+    r"|\bfirst bad commit\b|\b(?:between|from) \W?(?:v|b)?\d+[.\d]{2,}\S* (?:and|to) \W?(?:v|b)?\d+[.\d]{2,}"
+    r"|\bstart(?:s|ing|ed) (?:with|in|from|at) \W?(?:v|b|version |commit )\d|\b(?:introduced|caused|broken) "
+    r"(?:in|by|since) (?:v|b|pr |#|commit |version )\W?\w*\d|\brevert(?:ed|ing)?\b"
+)
+#: how people speak of speed
+_SPEED_WORDS = (
+    r"\bslow|\bperformance\b|\bspeeds?\b|through?put|\d ?(?:t/s|tps|tok(?:en)?s?/s|it/s)|tok(?:en)?s? per second"
+    r"|\blatency\b|\bttft\b|\btpot\b|utili[sz]ation"
+)
+#: how people say that it is slow without a reason
+_SLOW_WORDS = (
+    r"\b(?:very|extremely|too|so|really|much|quite|significantly|incredibly|unusably|painfully|abnormally"
+    r"|just|is|are|was) slow"
+    r"|\bslow(?:er|ness)?\b.{0,20}\b(?:than|inference|generation|speeds?|response|decod\w+|prefill|prompt|token|first)"
+    r"|\bslow(?:s|ed|ing)? down\b|\b(?:inference|generation|decod\w+|prefill|prompt|speed|response|server|model)\b"
+    r".{0,40}\bslow"
+    r"|\b(?:low|lower|poor|bad|limited|drop\w*|degrad\w*|decreas\w*)\b.{0,24}\b(?:utili[sz]ation|through?put|performance|speed)\b"
+    r"|\b(?:utili[sz]ation|through?put|performance|speed|tps)\b.{0,60}\b(?:low|fluctuat\w*|drop\w*|down|degrad\w*|poor|decreas\w*"
+    r"|unexpected|not (?:scal|improv|increas)\w*)\b"
+    r"|\bgpus?\b.{0,120}\b(?:only|just) \D{0,8}\d{1,2} ?%"
+    r"|\bgpu (?:utili[sz]ation|usage|util)\b.{0,40}\b\d{1,2} ?%"
+    r"|\b(?:instead of|expect\w*|should (?:be|get)|used to (?:be|get)|other engine).{0,40}\d"
+)
+
 RULES: tuple[Rule, ...] = (
     Rule(
         kind="slow_spec",
@@ -148,23 +181,12 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="slow_after_upgrade",
-        weight=51,
-        pattern=r"^\W*v?(?P<version>\d{1,2}\.\d{1,3}\.\d{1,3})(?![.\d])\S*\W.*\d",
-        also=r"\bv?(\d+\.\d+\.\d+)\b(?:.*\n){1,6}?.*\bv?(?!\1)\d+\.\d+\.\d+\b",
-        never=r"traceback \(most|error:|fired up|startup complete|listening on|driver|cuda version|server_args|pip3?\]",
-        sure=False,
-        cause="Figures of two versions stand side by side; the version is what differs.",
-        alternatives=("slow_other", "slow_spec"),
-    ),
-    Rule(
-        kind="slow_after_upgrade",
         weight=53,
-        pattern=r"\b(?:previous|last|older|earlier) (?:version|release|build)\b|\bafter (?:release |build )?b\d{4,5}\b"
-        r"|^\W*b\d{4,5}\W.*\d (?:t/s|tok)",
-        also=r"\d ?(?:t/s|tps|tok(?:en)?s?/s|tokens? per second|token per second)|throughput \(token/s\)",
-        never=r"traceback \(most|error:|fired up|startup complete|listening on",
+        pattern=_CHANGED,
+        also=_SPEED_WORDS,
+        never=r"traceback \(most|error:|fired up|startup complete|listening on|core dumped|segmentation fault",
         sure=False,
-        cause="Figures of an earlier and a later version stand side by side; the version is what differs.",
+        cause="It is reported to have become slower with another version.",
         fix="Compare the two versions at equal load and equal flags; stay on the faster one and report it.",
         alternatives=("slow_other", "slow_spec"),
     ),
@@ -188,6 +210,26 @@ RULES: tuple[Rule, ...] = (
         cause="{requests} request(s) and only {speed} tokens/s: far below what the GPU can do; host CPU or a "
         "shared GPU are suspects.",
         alternatives=("slow_gpu_clocks", "slow_cuda_graph_off"),
+    ),
+    Rule(
+        kind="slow_other",
+        weight=44,
+        pattern=r"eval time\b.{0,90}?(?P<speed>\d+\.\d+) tokens per second",
+        also=r"\b(?:slow\w*|expect\w*|instead of|used to|should)\b",
+        check="few_tokens",
+        sure=False,
+        cause="Only {speed} tokens/s; layers on the CPU or a busy host are suspects.",
+        alternatives=("slow_gpu_clocks", "slow_after_upgrade"),
+    ),
+    Rule(
+        kind="slow_other",
+        weight=42,
+        pattern=_SPOKEN + rf"[^\n]*?(?:{_SLOW_WORDS})",
+        also=_SPEED_WORDS,
+        never=r"traceback \(most|error:|^\W*error\b|core dumped|segmentation fault"
+        r"|\b(?:crash|hang|hung|stuck|oom)\w*\b",
+        sure=False,
+        alternatives=("slow_after_upgrade", "slow_spec"),
     ),
     Rule(
         kind="slow_other",
