@@ -3,13 +3,14 @@
 from typing import Any
 
 from bot.commands._spec import CommandSpec
-from bot.core.domain.command import Intent
+from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.command import Command, Intent
 from bot.core.domain.message import Message
 from bot.core.domain.operation import Permission
-from bot.core.domain.reading import Known
-from bot.core.facts import HostFacts, gpu_processes, gpus
+from bot.core.facts import HostFacts
 from bot.errors import RelaunchError
 from bot.workflows.answer import answer
+from bot.workflows.host_gpus import host_gpus
 from bot.workflows.look import look_everywhere
 from bot.workflows.ports import Run
 from bot.workflows.servers import ServerView, observe_all
@@ -26,12 +27,20 @@ def _run(services: Services, request: Request, run: Run) -> None:
         wanted = [h for h in inventory.values() if host in (None, h.name)]
         seen = look_everywhere(services, wanted, only=_FACTS)
         views = observe_all(services, host=host, prove_token=False)
-        if request.command.model:
-            views = tuple(v for v in views if _serves(services, v, request.command.model)) or views
+        running: dict[str, list[LaunchRecord]] = {}
+        for view in views:
+            running.setdefault(view.launch.host, []).append(view.launch)
+        asked = _asked(request.command)
+        if asked:
+            # asked of one model or config: its servers, and nothing of the rest
+            views = tuple(v for v in views if _serves(services, v, request.command))
+        shown = [] if asked else wanted
         return Message(
             template="status",
             context={
                 "host": host,
+                "asked": asked,
+                "known_hosts": len(inventory),
                 "at": services.clock.now().isoformat(),
                 "servers": [_server(view) for view in views],
                 "waiting": [
@@ -45,7 +54,11 @@ def _run(services: Services, request: Request, run: Run) -> None:
                     }
                     for one in services.waits.waiting(host)
                 ],
-                "gpus": [g for name, facts in seen.items() if isinstance(facts, HostFacts) for g in _gpus(name, facts)],
+                "hosts": [
+                    {"name": h.name, "cards": host_gpus(services, h, facts, running.get(h.name, []))}
+                    for h in shown
+                    if isinstance(facts := seen[h.name], HostFacts)
+                ],
                 "unreachable": [
                     {"host": name, "reason": error.message}
                     for name, error in seen.items()
@@ -57,10 +70,19 @@ def _run(services: Services, request: Request, run: Run) -> None:
     answer(services, request, run, look)
 
 
-def _serves(services: Services, view: ServerView, model: str) -> bool:
+def _asked(command: Command) -> str | None:
+    """What the question is about, as it is named: a config, else a model."""
+    if command.config or command.model:
+        return command.config or command.model
+    return ", ".join(command.candidates[:3]) or None
+
+
+def _serves(services: Services, view: ServerView, command: Command) -> bool:
+    if command.config or command.candidates:
+        return view.launch.config in (command.config, *command.candidates)
     plan = services.launches.plan(view.launch.id)
     config = services.catalog.catalog().configs.get(view.launch.config)
-    return model in ((plan.model if plan else ""), (config.model if config else ""))
+    return command.model in ((plan.model if plan else ""), (config.model if config else ""))
 
 
 def _server(view: ServerView) -> dict[str, Any]:
@@ -79,30 +101,6 @@ def _server(view: ServerView) -> dict[str, Any]:
         "by": view.launch.requested_by or None,
         "note": view.launch.note or None,
     }
-
-
-def _gpus(host: str, facts: HostFacts) -> list[dict[str, Any]]:
-    reading, holders = facts.reading(gpus.FACT), facts.reading(gpu_processes.FACT)
-    if not isinstance(reading, Known):
-        return []
-    processes = holders.value if isinstance(holders, Known) else ()
-    return [
-        {
-            "host": host,
-            "index": gpu.index,
-            "name": gpu.name,
-            "used_mib": gpu.memory_used_mib,
-            "total_mib": gpu.memory_total_mib,
-            "holders": [_holder(p) for p in processes if p.gpu_uuid == gpu.uuid],
-        }
-        for gpu in reading.value
-    ]
-
-
-def _holder(held: gpu_processes.GpuProcess) -> str:
-    owner = held.process.owner or "owner not visible"
-    size = f", {held.memory_mib / 1024:.1f} GiB" if held.memory_mib is not None else ""
-    return f"{held.process.unit or held.name} (pid {held.process.pid}, {owner}{size})"
 
 
 COMMAND = CommandSpec(intent=Intent.STATUS, permission=Permission.READ, run=_run)

@@ -15,6 +15,7 @@ from bot.core.health import worst
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.drift import running_drift
+from bot.workflows.host_gpus import host_gpus
 from bot.workflows.look import look_everywhere
 from bot.workflows.ports import Run
 from bot.workflows.rhythm import rhythm
@@ -70,6 +71,7 @@ def _host(
             "reachable": False,
             "reason": facts.message,
             "gpus": [],
+            "cards": None,
             "servers": [],
             "findings": [],
         }
@@ -83,6 +85,7 @@ def _host(
         "reason": None,
         "judgement": worst(judgements).value,
         "gpus": _gpus(facts, host),
+        "cards": host_gpus(services, host, facts, [view.launch for view in views]),
         "servers": servers,
         "findings": [_finding(f) for f in findings],
     }
