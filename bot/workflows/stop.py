@@ -109,6 +109,7 @@ def _message(job: Job, launch: LaunchRecord | None, target: StopTarget, result: 
             "config": launch.config if launch else (target.unit or f"process {target.pid}"),
             "host": job.plan.host,
             "by": job.actor.id,
+            "approved_by": approver(job),
             "took_s": took_s,
             "uptime_s": (now - launch.started_at).total_seconds() if launch else None,
             "proof": proof,
@@ -121,6 +122,13 @@ def _message(job: Job, launch: LaunchRecord | None, target: StopTarget, result: 
             "restart": restart,
         },
     )
+
+
+def approver(job: Job) -> str | None:
+    """Who approved it, where that is somebody else than who asked."""
+    approval = job.services.operations.approval(job.operation)
+    decided = approval.decided_by if approval else None
+    return decided if decided != job.actor.id else None
 
 
 def _proof(target: StopTarget, result: StopResult) -> tuple[list[str], list[str]]:

@@ -1,7 +1,11 @@
 """What is over has no buttons any more, and what a person has under way can be cancelled from anywhere."""
 
-from bot.core.domain.operation import OperationState
+from datetime import timedelta
+
+from bot.core.domain.operation import Approval, OperationState
+from bot.workflows.job import Job
 from bot.workflows.propose import end_card
+from bot.workflows.stop import approver
 from tests.unit.workflows.world import ANA, BOB, CONFIG, HOST, World
 
 START = f"start {CONFIG} on {HOST}"
@@ -25,3 +29,15 @@ def test_cancel_elsewhere_offers_ones_own(world: World) -> None:
     assert (offer["action"], offer["operation"]) == ("cancel", operation)
     world.click(offer["label"])
     assert world.services.operations.state(operation) is OperationState.CANCELLED
+
+
+def test_who_approved_a_stop_is_named_beside_who_asked(world: World) -> None:
+    world.say(START)
+    (operation,) = world.carried_out()
+    services, job = world.services, Job(world.services, operation)
+    assert approver(job) is None
+    plan = services.operations.plan(operation)
+    expires_at = world.clock.now() + timedelta(minutes=5)
+    services.operations.ask(Approval(operation=operation, fingerprint=plan.fingerprint, expires_at=expires_at))
+    services.operations.decide(operation, fingerprint=plan.fingerprint, approved=True, actor=BOB, at=world.clock.now())
+    assert approver(job) == BOB.id
