@@ -27,6 +27,7 @@ from bot.adapters.slack.app import Slack, SlackSettings
 from bot.adapters.ssh.remote import SshRemote
 from bot.adapters.store.catalogs import SqlCatalog
 from bot.adapters.store.database import Database, make_folder
+from bot.adapters.store.helps import SqlHelps
 from bot.adapters.store.hosts import SqlHosts
 from bot.adapters.store.launches import SqlLaunches
 from bot.adapters.store.operations import SqlAudit, SqlOperations
@@ -196,6 +197,7 @@ class App:
             launches=SqlLaunches(database),
             operations=SqlOperations(database),
             waits=SqlWaits(database),
+            helps=SqlHelps(database),
             audit=SqlAudit(database),
             schedules=SqlSchedules(database),
             health_samples=SqlHealthSamples(database),

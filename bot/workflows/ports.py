@@ -13,8 +13,10 @@ from bot.core.domain.message import Conversation, Message, Posted
 from bot.core.domain.operation import Actor, Approval, AuditEvent, OperationState, Schedule
 from bot.core.domain.picture import LaunchPoint, Picture
 from bot.core.domain.plan import Plan
+from bot.core.domain.reading import Reading
 from bot.core.domain.shell import ShellCommand, ShellResult
 from bot.core.domain.waiting import Wait, WaitState
+from bot.core.facts.engine_help import EngineHelp
 
 #: plain JSON, as it is stored
 T = TypeVar("T")
@@ -248,6 +250,15 @@ class WaitRepository(Protocol):
 
     def move(self, wait: str, state: WaitState, *, by: str) -> bool:
         """End the waiting by one conditional update, or take it up again. True for whoever did it, every time."""
+
+
+class HelpRepository(Protocol):
+    """The flags that installed engines print, by host and program."""
+
+    def get(self, host: str, program: str) -> tuple[str, datetime, Reading[EngineHelp]] | None:
+        """The version that it was read of, when, and what was read."""
+
+    def put(self, host: str, program: str, version: str, reading: Reading[EngineHelp], *, at: datetime) -> None: ...
 
 
 class AuditRepository(Protocol):

@@ -24,6 +24,7 @@ from bot.core.rendering.redact import redact
 from bot.errors import BadInputError
 from bot.workflows import waits
 from bot.workflows.drift import start_drift
+from bot.workflows.engine_help import look_for_start
 from bot.workflows.look import look
 from bot.workflows.ports import Run
 from bot.workflows.refused import audit, finding_card, not_planned
@@ -130,7 +131,7 @@ def plan(services: Services, host: Host, wanted: Wanted, actor: Actor) -> Plan |
         return target if isinstance(target, Refusal) else plan_stop(host, target, facts, reasons=wanted.reasons)
     config, revision = wanted_revision(services, wanted, actor)
     engine = services.engines[revision.engine]
-    facts = look(services, host, probe_target(engine, revision))
+    facts = look_for_start(services, host, engine, revision)
     running = running_on(services, host, facts)
     request = StartRequest(
         operation_id=wanted.operation,

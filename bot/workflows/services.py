@@ -21,6 +21,7 @@ from bot.workflows.ports import (
     CatalogRepository,
     Clock,
     HealthSampleRepository,
+    HelpRepository,
     HostRepository,
     LaunchRepository,
     LocalPython,
@@ -49,6 +50,7 @@ class Services:
     launches: LaunchRepository
     operations: OperationRepository
     waits: WaitRepository
+    helps: HelpRepository
     audit: AuditRepository
     schedules: ScheduleRepository
     health_samples: HealthSampleRepository

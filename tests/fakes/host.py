@@ -21,6 +21,8 @@ class FactHost:
     facts: dict[str, str] = field(default_factory=dict)
     answers: list[tuple[str, str]] = field(default_factory=list)
     away: bool = False
+    #: facts whose snippets do not end in time
+    late: frozenset[str] = frozenset()
     #: facts that were asked for, one set for each probe
     probes: list[frozenset[str]] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
@@ -68,7 +70,7 @@ class FactHost:
 
     def _frame(self, name: str, mark: str) -> str:
         text = self.facts.get(name)
-        status = 1 if text is None else 0
+        status = "late" if name in self.late else "1" if text is None else "0"
         body = text or ""
         size = len(body.encode())
         return f"{mark} begin {name}\n{body}\n{mark} complaints {name}\n\n{mark} end {name} {status} {size}\n"

@@ -268,3 +268,16 @@ class WaitRow(Base):
     free_looks: Mapped[int]
     busy_looks: Mapped[int]
     away: Mapped[str] = mapped_column(Text)
+
+
+class EngineHelpRow(Base):
+    """What one program on one host last printed as its flags; `content` is the EngineHelp record, null: `reason`."""
+
+    __tablename__ = "engine_helps"
+    host: Mapped[str] = mapped_column(primary_key=True)
+    #: digest of the words, folder and PATH that choose the interpreter
+    program: Mapped[str] = mapped_column(String(64), primary_key=True)
+    version: Mapped[str]
+    content: Mapped[dict[str, Any] | None]
+    reason: Mapped[str] = mapped_column(Text)
+    read_at: Mapped[datetime]

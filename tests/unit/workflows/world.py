@@ -14,6 +14,7 @@ import bot.core.runners
 from bot import plugins
 from bot.adapters.store.catalogs import SqlCatalog
 from bot.adapters.store.database import Database
+from bot.adapters.store.helps import SqlHelps
 from bot.adapters.store.hosts import SqlHosts
 from bot.adapters.store.launches import SqlLaunches
 from bot.adapters.store.operations import SqlAudit, SqlOperations
@@ -162,6 +163,7 @@ class World:
             launches=SqlLaunches(self.database),
             operations=SqlOperations(self.database),
             waits=SqlWaits(self.database),
+            helps=SqlHelps(self.database),
             audit=SqlAudit(self.database),
             schedules=SqlSchedules(self.database),
             health_samples=SqlHealthSamples(self.database),

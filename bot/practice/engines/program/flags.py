@@ -136,6 +136,22 @@ class Parser:
             lines.append(f"{pad}[{flag.spellings[0]}{operand}]")
         return "\n".join(lines)
 
+    def help(self) -> str:
+        """What --help prints: a paragraph for each flag, as argparse does."""
+        lines = [
+            f"usage: {self.program} [-h] ...",
+            "",
+            "options:",
+            "  -h, --help            show this help message and exit",
+        ]
+        for flag in sorted(set(self.table.values())):
+            operand = "" if flag.kind in ("switch", "pair") else " " + flag.name.upper().replace("-", "_")
+            if flag.choices:
+                operand = " {" + ",".join(flag.choices) + "}"
+            lines.append("  " + ", ".join(spelling + operand for spelling in flag.spellings))
+            lines.append(" " * 24 + f"Sets {flag.name}.")
+        return "\n".join(lines)
+
     def fail(self, message: str, short: bool = False) -> None:
         """Raise WrongUse with argparse's text."""
         head = self.short_usage() if short and self.short_usage() else self.usage()

@@ -172,7 +172,7 @@ def main(arguments: list[str], environ: dict[str, str]) -> int:
         return 0
     parser = LlamaParser()
     if "-h" in arguments or "--help" in arguments:
-        print(parser.usage())
+        print(parser.help())
         return 0
     try:
         flags, _ = parser.read(arguments)

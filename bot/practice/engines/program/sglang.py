@@ -187,7 +187,7 @@ def main(arguments: list[str], environ: dict[str, str]) -> int:
         return failures.missing_library(settings.missing_library)
     parser = SglangParser()
     if "-h" in arguments or "--help" in arguments:
-        print(parser.usage())
+        print(parser.help())
         return 0
     failures.deprecation()
     try:

@@ -88,7 +88,7 @@ def main(arguments: list[str], environ: dict[str, str]) -> int:
         print(VERSION)
         return 0
     if any(a in ("-h", "--help") or a.startswith("--help=") for a in arguments):
-        print(parser.usage())
+        print(parser.help())
         return 0
     try:
         launch = _read(parser, arguments, environ)
