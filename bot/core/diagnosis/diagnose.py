@@ -9,7 +9,7 @@ from bot.core.diagnosis.launch_settings import settings_of, split_command
 from bot.core.diagnosis.lines import Chunks, LogLine, read_log
 from bot.core.diagnosis.matching import Context, Match, make_context, matches
 from bot.core.diagnosis.overrides import overrides_for
-from bot.core.diagnosis.phases import CONSEQUENCE, WANTED_STOP
+from bot.core.diagnosis.phases import CONSEQUENCE, LOUD, WANTED_STOP
 from bot.core.diagnosis.rules import RULES
 from bot.core.diagnosis.steady import steady_matches
 from bot.core.diagnosis.tracebacks import root_tracebacks
@@ -100,6 +100,15 @@ def _weakly_slow(match: Match) -> bool:
 
 def _healthy(context: Context) -> Diagnosis:
     evidence = (context.lines[context.ready_at],) if context.ready_at >= 0 else ()
+    alarmed = [context.lines[i] for i in context.benign if LOUD.search(context.lower_lines[i])]
+    if alarmed:
+        return Diagnosis(
+            kind="benign_warning",
+            cause=KINDS["benign_warning"].cause,
+            fix=KINDS["benign_warning"].fix,
+            evidence=_evidence([*alarmed[:EVIDENCE_LINES], *evidence]),
+            confidence="low",
+        )
     return Diagnosis(
         kind="unknown",
         cause="The log shows a server that came up and took requests; it shows no failure.",

@@ -134,6 +134,9 @@ BENIGN = re.compile(
     )
 )
 
+#: A line that its software marks as an error.
+LOUD = re.compile(r"^\W*(?:\([\w ]+ pid=\d+\) )?(?:error|critical|fatal|e \w)\b|\] ?error\b|\berror:")
+
 #: Messages which only repeat that something else failed.
 CONSEQUENCE = re.compile(
     "|".join(

@@ -228,4 +228,19 @@ RULES: tuple[Rule, ...] = (
         sure=False,
         cause="The health endpoint says 200 while no tokens come.",
     ),
+    Rule(
+        kind="health_lies",
+        weight=78,
+        pattern=r"(?:\"get )?/(?:\w+/)*(?:health\S*|live|ready|ping)\b.{0,60}\b(?:200|ok)\b",
+        also=r"\b(?:engine\w*|scheduler|worker|backend)\b.{0,40}\b(?:gone|dead|died|killed|kill|stuck|hung|hangs?)\b"
+        r"|\b(?:inference|requests?"
+        r"|generat\w+|completions?)\b.{0,60}\b(?:hangs?|stuck|never (?:return|finish|complete)\w*|time ?out"
+        r"|timed out)\b",
+        never=r"watchdog|traceback \(most",
+        survives=True,
+        sure=False,
+        cause="The health endpoint answers 200 while the engine behind it does not answer.",
+        fix="Watch for real tokens (or the process itself), not for /health; restart the server.",
+        alternatives=("hang_watchdog",),
+    ),
 )

@@ -14,6 +14,25 @@ _SPEC_WORDS = (
     r"|speculative-draft-model-path|"
     r"speculative_draft_model_path|speculative algorithm|speculative_algorithm|speculative-algorithm"
 )
+#: features that speculation can clash with; its own numbers are no feature
+_OTHER_FEATURES = (
+    r"pipeline[- _]parallel\w*|\bpp\b|\blora\b|chunked[- _]prefill|prefix[- _]cach\w+|radix|overlap|dp[- _]attention"
+    r"|data[- _]parallel\w*"
+    r"|multi-?modal|mmproj|sequence[- _]parallel\w*|cuda ?graph|structured|guided|logprobs?|penalt\w+|hierarchical"
+    r"|hicache|kv[- _](?:transfer"
+    r"|connector)|disaggregat\w+|expert[- _]parallel\w*|context[- _]parallel\w*|async\w*|min_p|logits? process\w+"
+    r"|mamba|torch_native"
+    r"|attention ?backend|page[- _]size|beam search|prompt[- _]embed\w*|sharded_state|enforce[-_]eager"
+    r"|torch[- ]compile|multi-step"
+)
+_SPECULATION = r"speculative|spec[- _]?dec\w*|\bmtp\b|\beagle\d?\b|\bnextn\b|draft (?:model|worker)|n-?gram|dflash"
+r"|num_speculative_tokens"
+_DENIED = (
+    r"not (?:yet |currently |fully )?(?:supported?|compatible|implemented|work\w*|allowed)|incompatible|(?:does"
+    r"|do)(?: not|n't) (?:yet )?(?:support|work)"
+    r"|cannot|can't|can ?not|must|requires?d?|please (?:adjust|disable|set|remove)|unsupported|only support\w*"
+    r"|mutually exclusive|conflict"
+)
 
 RULES: tuple[Rule, ...] = (
     # --- flags as such
@@ -299,6 +318,30 @@ RULES: tuple[Rule, ...] = (
         cause="A feature that was switched on does not exist for this kind of model in this version.",
         fix="Start without that feature, or with a version that has it for this kind of model.",
         alternatives=("model_unsupported_arch", "spec_config"),
+    ),
+    Rule(
+        kind="feature_conflict",
+        weight=97,
+        pattern=rf"^(?=[^\n]*(?:{_SPECULATION}))(?=[^\n]*(?:{_OTHER_FEATURES}))(?![^\n]*(?:top_?k\b|num[-_]steps"
+        rf"|num[-_]draft|n_predict))"
+        rf"[^\n]*?(?:{_DENIED})",
+        also=r"error|exception|assert|abort|fail|\berr\b",
+        never=r"unrecognized arguments",
+        sure=False,
+        cause="Speculation and another feature that is switched on do not go together in this version.",
+        fix="Give up one of the two, as the message says, or use a version that has both.",
+        alternatives=("spec_config", "attention_backend_unsupported"),
+    ),
+    Rule(
+        kind="feature_conflict",
+        weight=72,
+        pattern=r"\b(?:pp|dp|ep|tp|async\w*|lora|mtp|eagle\d?|spec\w*|cuda ?graphs?) ?\+ ?(?:pp|dp|ep|tp|async\w*"
+        r"|lora|mtp|eagle\d?|spec\w*|cuda ?graphs?)\b",
+        also=r"error|exception|assert",
+        sure=False,
+        cause="The message names two features at once: their combination is what fails.",
+        fix="Give up one of the two, or use a version that has both.",
+        alternatives=("spec_config", "kernel_fault"),
     ),
     Rule(
         kind="feature_conflict",

@@ -21,7 +21,8 @@ _OOM_FULL = rf"(?:{OOM})(?:.*?{OOM_NUMBERS})?"
 GRAPH_FRAMES = (
     r"cuda_graph_runner|init_cuda_graphs|init_device_graphs|capture_one_batch|capture_model|cudagraph_capturing|"
     r"cudagraph_utils|capture_one_stream|in capture\b|cuda_graph_backend|_capture_graph|capture cuda graph|"
-    r"piecewise_cuda_graph|compile_or_warm_up_model|kernel_warmup|warming up sampler"
+    r"piecewise_cuda_graph|compile_or_warm_up_model|kernel_warmup|warming up sampler|"
+    r"torch/cuda/graphs\.py|in capture_(?:end|begin)\b"
 )
 POOL_FRAMES = (
     r"memory_pool|init_memory_pool|_init_mamba_pool|initialize_kv_cache|allocate_kv_cache|_allocate_kv|cache_engine|"
