@@ -280,4 +280,5 @@ def record(row: LaunchRow, measurement: Measurement | None = None) -> LaunchReco
         accept_length=measurement.accept_length if measurement else None,
         requested_by=row.requested_by,
         note=row.note,
+        detail=row.detail,
     )

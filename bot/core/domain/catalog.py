@@ -100,6 +100,8 @@ class LaunchRecord:
     accept_length: float | None = None
     requested_by: str = ""
     note: str = ""
+    #: why it ended
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
