@@ -16,7 +16,7 @@ from bot.errors import RelaunchError
 from bot.resources import directory
 from bot.workflows import measure as measuring_workflow
 from bot.workflows.command_line import command_of, pythons_of, runs_as_planned
-from bot.workflows.drift import kept_facts
+from bot.workflows.drift import kept_facts, planned_revision
 from bot.workflows.job import Job
 from bot.workflows.look import look
 from bot.workflows.speed import Judged, judge, known_facts
@@ -40,7 +40,9 @@ def prove(job: Job) -> dict[str, Any]:
     _prove_process(job, status.pid, proof, doubts)
     if facts is not None:
         _prove_port(job, facts, status.pid, proof, doubts)
-        services.launches.set_facts(job.operation, kept_facts(facts, services.engines[job.plan.engine]))
+        services.launches.set_facts(
+            job.operation, kept_facts(facts, services.engines[job.plan.engine], planned_revision(job.plan))
+        )
     _prove_token(job, proof, doubts)
     return {"proof": proof, "doubts": doubts, "url": f"http://{job.host.address}:{job.plan.port}"}
 

@@ -15,6 +15,7 @@ from bot.core.domain.catalog import Revision, SecretRef
 from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.plan import Plan
+from bot.core.domain.reading import Unknown
 from bot.core.facts.unit_file import UnitFile
 
 #: where our units keep what they need of a secret; names only ever leave the host
@@ -58,9 +59,7 @@ def declared_by_others(found: UnitFile, recorded: Revision, name: str, engines: 
     )
 
 
-def declared_by_us(
-    found: UnitFile, written: str, plan: Plan, revision: Revision, name: str, engines: Mapping[str, Engine]
-) -> Declared:
+def declared_by_us(found: UnitFile, written: str, plan: Plan, name: str, engines: Mapping[str, Engine]) -> Declared:
     """A unit of ours against the text that was `written` for it: both are read the same way, so that only an edit
     shows."""
     if not found.there:
@@ -85,6 +84,11 @@ def declared_by_us(
     return Declared(
         candidate=_comparable(_without_arguments(seen[0]), recorded, units[0], env_known=not unread), recorded=recorded
     )
+
+
+def unreadable(name: str, reading: Unknown) -> Declared:
+    """A unit whose files could not be looked at."""
+    return _said(f"unit file: {name} not known ({reading.reason})", Judgement.UNKNOWN)
 
 
 def _comparable(candidate: Candidate, recorded: Revision, unit: Unit, *, env_known: bool) -> Candidate:

@@ -48,8 +48,9 @@ _FACTS: Mapping[str, tuple[str, int]] = {
 _OTHER_FACT = 20
 #: facts that follow from the run, not from the launch
 _NOT_CAUSES = frozenset(
-    {"speculation_from", "measured_by", "served_model", "endpoint", "temperature", "host", "gpu_uuids", "url"}
-)
+    {"speculation_from", "measured_by", "served_model", "endpoint", "temperature", "host", "gpu_uuids", "url",
+     "gpu_cards", "gpus_used", "gpus_power_limit_w"}
+)  # fmt: skip
 _CLOCK_SLACK = 0.03
 #: an accept length this close to 1 gives nothing for what the drafts cost
 _ACCEPTS_NOTHING = 1.15
