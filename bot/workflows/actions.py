@@ -174,7 +174,7 @@ def _choose(press: Press, run: Run) -> None:
     text = press.extra("text") or ""
     context = thread_context(services, press.conversation)
     stored = run.step("understand", lambda: to_json(_chosen(press, read(services, text, context))))
-    _handle(press, run, from_json(Command, stored), text)
+    _handle(press, run, from_json(Command, stored), text, answers=True)
 
 
 def _chosen(press: Press, command: Command) -> Command:
@@ -202,9 +202,20 @@ def _chosen(press: Press, command: Command) -> Command:
     return settle(chosen, press.services.vocabulary().index, press.services.engines, context)
 
 
-def _handle(press: Press, run: Run, command: Command, text: str) -> None:
+def _handle(press: Press, run: Run, command: Command, text: str, *, answers: bool = False) -> None:
+    """`answers`: the button is one of a question's, which is answered then and loses its buttons."""
     needed, handler = press.handlers[command.intent]
-    if not run.step("permitted", lambda: press.require(needed, command.host, command.intent.value)):
+
+    def allowed() -> bool:
+        may = press.require(needed, command.host, command.intent.value)
+        if may and answers:
+            # no step of its own: runs of before have none
+            context = {"by": press.actor.id, "config": command.config, "host": command.host, "text": text or None}
+            message = Message(template="chosen", context=context)
+            press.services.messenger.update(press.posted, message, final=True)
+        return may
+
+    if not run.step("permitted", allowed):
         return
     request = Request(
         id=press.request_id,

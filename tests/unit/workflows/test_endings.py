@@ -1,7 +1,9 @@
 """What is over has no buttons any more, and what a person has under way can be cancelled from anywhere."""
 
+from dataclasses import replace
 from datetime import timedelta
 
+from bot.core.domain.catalog import LaunchConfig
 from bot.core.domain.operation import Approval, OperationState
 from bot.workflows.job import Job
 from bot.workflows.propose import end_card
@@ -41,3 +43,16 @@ def test_who_approved_a_stop_is_named_beside_who_asked(world: World) -> None:
     services.operations.ask(Approval(operation=operation, fingerprint=plan.fingerprint, expires_at=expires_at))
     services.operations.decide(operation, fingerprint=plan.fingerprint, approved=True, actor=BOB, at=world.clock.now())
     assert approver(job) == BOB.id
+
+
+def test_a_question_that_was_answered_says_so_in_its_place(world: World) -> None:
+    revision = replace(world.revision, argv=(*world.revision.argv[:-1], "30001"))
+    world.services.catalog.save(LaunchConfig(name="clerk", revisions=(revision,), host=HOST))
+    world.say(f"start /models/a on {HOST}")
+    (question,) = world.messenger.of("question")
+    extra = question.context["candidates"][0]["extra"]
+    world.press("choose", extra, template="question")
+    assert not world.messenger.of("question")
+    (chosen,) = world.messenger.of("chosen")
+    assert (chosen.context["by"], chosen.context["config"]) == (ANA.id, extra["config"])
+    assert len(world.carried_out()) == 1

@@ -109,15 +109,24 @@ class World:
 
     def click(self, label: str, actor: Actor = ANA, *, work: bool = True) -> None:
         """A person presses the newest button with this label."""
-        posted, value = self._button(label)
+        self._press(*self._button(label), actor)
+        if work:
+            self.runs.work()
+
+    def press(self, action: str, extra: dict[str, Any], *, template: str, actor: Actor = ANA) -> None:
+        """A person presses a button with this value on the newest message of a template."""
+        ts = [at for at, message in self.messenger.shown.items() if message.template == template][-1]
+        posted = Posted(channel=THREAD.channel, ts=ts, thread_ts=THREAD.thread_ts)
+        self._press(posted, ButtonValue(action=action, operation="", extra=extra), actor)
+        self.runs.work()
+
+    def _press(self, posted: Posted, value: ButtonValue, actor: Actor) -> None:
         self._clicks += 1
         arguments = {
             "request_id": f"click{self._clicks}", "actor": to_json(actor), "conversation": to_json(THREAD),
             "posted": to_json(posted), "value": value.encode(),
         }  # fmt: skip
         self.runs.submit("act_v1", run_id=f"act:{self._clicks}", partition=None, arguments=arguments)
-        if work:
-            self.runs.work()
 
     def pass_time(self, seconds: float, *, step_s: float = 5.0) -> None:
         """The sweep comes by every few seconds, and what it submits is carried out."""
