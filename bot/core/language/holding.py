@@ -25,8 +25,14 @@ _TOLD = {
 }  # fmt: skip
 
 
-def held(message: Message, place: int) -> str | None:
-    """Why the request at `place` is not for now: "deferred", "conditional", "withdrawn"; None when nothing keeps it."""
+#: "when its GPUs are free": what the bot itself waits for
+_WAITING = frozenset({"when", "whenever", "once", "as"})
+_FREE = frozenset({"free", "idle", "available", "unused"})
+
+
+def held(message: Message, place: int, *, waits: bool = False) -> str | None:
+    """Why the request at `place` is not for now: "deferred", "conditional", "withdrawn"; None when nothing keeps it.
+    `waits`: that GPUs become free keeps it from nothing."""
     act = message.acts[place]
     if phrases.later(_own_words(act)):
         return "deferred"
@@ -35,6 +41,8 @@ def held(message: Message, place: int) -> str | None:
             continue
         beside = abs(at - place) == 1
         if beside and other.kind == "condition" and other.clause.sentence == act.clause.sentence:
+            if waits and at > place and _is_about_free_gpus(other):
+                continue
             return "conditional"
         if beside and _is_time(other):
             return "deferred"
@@ -43,6 +51,22 @@ def held(message: Message, place: int) -> str | None:
         if at > place and _withdraws(message, at):
             return "withdrawn"
     return None
+
+
+def waits_for_gpus(message: Message, place: int) -> bool:
+    """Whether the request at `place` is meant for when its GPUs are free: "when the cards are free", "when free"."""
+    words = message.acts[place].clause.words
+    if len(words) > 2 and words[-2] in _WAITING and words[-1] in _FREE:
+        return True
+    sentence = message.acts[place].clause.sentence
+    following = message.acts[place + 1 : place + 2]
+    return any(one.clause.sentence == sentence and _is_about_free_gpus(one) for one in following)
+
+
+def _is_about_free_gpus(act: Act) -> bool:
+    words = act.clause.words
+    denied = any(word in ("not", "never", "no") for word in words)
+    return act.kind == "condition" and words[0] in _WAITING and words[-1] in _FREE and len(words) <= 9 and not denied
 
 
 def why_not(message: Message) -> str | None:

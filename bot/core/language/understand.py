@@ -203,7 +203,8 @@ class _Reader:
                 return self._several(acting)
             place, intent = merged
             self.merged = frozenset(i for i, _ in acting)
-        if held := holding.held(self.message, place):
+        starts = intent is Intent.START
+        if held := holding.held(self.message, place, waits=starts):
             return self._none(held)
         used = self._beside(place, intent)
         request = aim.Request(
@@ -214,7 +215,8 @@ class _Reader:
             injected=injection.found(self.message.normal.text),
             other_person=self.message.to_another(place),
         )
-        return replace(aim.command(request), note=self._note(place, used))
+        when_free = starts and holding.waits_for_gpus(self.message, place)
+        return replace(aim.command(request), note=self._note(place, used), when_free=when_free)
 
     def _merge(self, acting: Found) -> tuple[int, Intent] | None:
         """One request out of several that mean one thing: "stop and start X" is a restart."""
