@@ -1,6 +1,6 @@
 """Commands that look: health, history, scan, bench."""
 
-import sys
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +8,17 @@ import typer
 from rich.console import Console
 
 from bot.cli.texts import chunks
-from bot.cli.wiring import print_json, stored
+from bot.cli.wiring import me, print_json, stored
+from bot.core.catalog.past import ACTIONS, Window, window
 from bot.core.domain.measurement import Measurement, Workload
+from bot.core.domain.operation import Actor
 from bot.core.domain.records import from_json, to_json
 from bot.core.rendering.render import render
 from bot.core.rendering.terminal import render_terminal
 from bot.errors import BadInputError
+from bot.workflows.look_back import LOOKED_AT, Asked, look_back, report, zone_of
+from bot.workflows.propose import known_host
+from bot.workflows.services import Services
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -41,20 +46,54 @@ def health(host: Annotated[str | None, typer.Argument(help="One host.")] = None,
 def history(
     host: Annotated[str | None, typer.Option(help="Only this host.")] = None,
     config: Annotated[str | None, typer.Option(help="Only this config.")] = None,
-    limit: Annotated[int, typer.Option(help="How many.", min=1, max=10_000)] = 20,
+    action: Annotated[str | None, typer.Option(help="Only these: start, stop, restart, change or fail.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="“yesterday”, “monday”, “2 hours ago”, 2026-11-30, “2026-11-30 14:00” …")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="The same words; a day counts to its end.")] = None,
+    limit: Annotated[int, typer.Option(help="How many.", min=1, max=LOOKED_AT)] = 20,
     as_json: Json = False,
 ) -> None:
-    """Launches, newest first."""
+    """What was started, stopped and changed, by whom, and how it ended; newest first."""
+    if action is not None and action not in ACTIONS:
+        raise typer.BadParameter(f"one of {', '.join(ACTIONS)}", param_hint="--action")
     with stored() as app:
-        launches = app.ready.launches.recent(config=config, host=host, limit=limit)
-    if as_json:
-        print_json([to_json(one) for one in launches])
-        return
-    for one in launches:
-        speed = f" {one.decode_tok_s:.1f} tok/s" if one.decode_tok_s is not None else ""
-        print(f"#{one.number} {one.started_at:%Y-%m-%d %H:%M} {one.config} on {one.host}: {one.state}{speed}")
-    if not launches:
-        print("nothing was launched yet", file=sys.stderr)
+        services = app.ready
+        if config is not None and config not in services.catalog.catalog().configs:
+            raise BadInputError(f"there is no config {config}", remedy="relaunch catalog list")
+        asked = Asked(
+            hosts=(known_host(services, host).name,) if host else (),
+            configs=frozenset({config}) if config else None,
+            subject=config,
+            window=_window(services, me(app.settings), since, until),
+            when=" ".join(part for part in (since and f"since {since}", until and f"until {until}") if part) or None,
+            action=action,
+            limit=limit,
+            # programs want ids, people want names
+            names=not as_json,
+        )
+        if as_json:
+            print_json(report(services, asked))
+        else:
+            _print(render_terminal(render(look_back(services, asked), app.templates)))
+
+
+def _window(services: Services, actor: Actor, since: str | None, until: str | None) -> Window | None:
+    """The time from the beginning of one to the end of the other."""
+    if since is None and until is None:
+        return None
+    now, zone = services.clock.now(), zone_of(actor)
+    begun, ended = _time(since, "--since", now, zone), _time(until, "--until", now, zone)
+    return Window(start=begun.start if begun else None, end=(ended.end or ended.start) if ended else None)
+
+
+def _time(words: str | None, option: str, now: datetime, zone: tzinfo) -> Window | None:
+    if words is None:
+        return None
+    found = window(words, now, zone)
+    if found is None:
+        raise typer.BadParameter("say a time such as yesterday, “3 days ago” or 2026-11-30", param_hint=option)
+    return found
 
 
 def scan(host: str, as_json: Json = False) -> None:

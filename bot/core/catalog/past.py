@@ -132,6 +132,8 @@ _ACTIONS: dict[str, re.Pattern[str]] = {
         r"|was (?:\S+ ){0,4}run)\b"
     ),
 }
+#: what history can be narrowed to
+ACTIONS = ("start", "stop", "restart", "change", "fail")
 
 
 def asked_action(text: str) -> str | None:
