@@ -38,6 +38,7 @@ CHOSEN = frozenset(
         "change",
         "what",
         "why_not",
+        "said",
     ]
 )
 HOSTILE = (

@@ -4,6 +4,7 @@ from bot.commands._spec import CommandSpec
 from bot.core.domain.command import Intent
 from bot.core.domain.message import Message
 from bot.core.domain.operation import Permission
+from bot.core.language.small_talk import small_talk
 from bot.workflows.answer import answer
 from bot.workflows.home import examples
 from bot.workflows.ports import Run
@@ -33,8 +34,10 @@ def _run(services: Services, request: Request, run: Run) -> None:
         }
         answer(services, request, run, lambda: Message(template="not_acted", context=context))
         return
-    if request.context is not None:
-        # small talk in a launch's thread needs no answer
+    said = small_talk(command.text)
+    if said is not None:
+        greeting = {"said": said.value, "examples": list(examples(services, limit=2))}
+        answer(services, request, run, lambda: Message(template="greeting", context=greeting))
         return
     shown = list(examples(services, limit=4))
     answer(services, request, run, lambda: Message(template="not_understood", context={"examples": shown}))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.core.access import permission
+from bot.core.domain.command import Intent
 from bot.core.domain.message import Conversation, Json, Message
 from bot.core.domain.operation import Actor, OperationState
 from bot.core.domain.records import from_json
@@ -12,11 +13,14 @@ from bot.workflows.ports import Run
 from bot.workflows.servers import observe_all
 from bot.workflows.services import Services
 
+#: what is shown as examples: sentences that need no thread, looking before doing
+_EXAMPLES = (Intent.STATUS, Intent.START, Intent.HEALTH, Intent.CATALOG, Intent.HISTORY)
+
 
 def examples(services: Services, *, limit: int) -> tuple[str, ...]:
-    """Sentences that can be said right now, one for each thing to do."""
-    known = topics(services.catalog.catalog(), services.hosts.inventory())
-    return tuple(topic.examples[0] for topic in known if topic.examples)[:limit]
+    """Sentences that can be said right now and anywhere, one for each thing to do."""
+    known = {one.intent: one.examples for one in topics(services.catalog.catalog(), services.hosts.inventory())}
+    return tuple(known[intent][0] for intent in _EXAMPLES if known.get(intent))[:limit]
 
 
 def home(services: Services, actor: Actor) -> Message:

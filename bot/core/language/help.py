@@ -24,7 +24,7 @@ FORMS: tuple[Form, ...] = (
     Form(
         intent=Intent.START,
         syntax="start CONFIG|MODEL [on HOST] [with SETTINGS]",
-        example="start {model} on {host} with {tag}",
+        example="start {config} on {host}",
     ),
     Form(intent=Intent.START, syntax="start the NUMBER tok/s config", example="start the {speed} tok/s config"),
     Form(
@@ -37,29 +37,29 @@ FORMS: tuple[Form, ...] = (
         syntax="start CONFIG --FLAG VALUE NAME=VALUE",
         example="start {config} with 64k context on port 9000",
     ),
-    Form(intent=Intent.STOP, syntax="stop MODEL|CONFIG [on HOST]", example="stop {model} on {host}"),
+    Form(intent=Intent.STOP, syntax="stop MODEL|CONFIG [on HOST]", example="stop {config}"),
     Form(
         intent=Intent.RESTART,
         syntax="restart MODEL|CONFIG|HOST [with SETTINGS]",
-        example="restart {config} with 3 steps and 4 draft tokens",
+        example="restart {config} with 32k context",
     ),
     Form(intent=Intent.RESTART, syntax="switch HOST from A to B", example="switch {host} to {config}"),
-    Form(intent=Intent.CHANGE, syntax="(in a launch's thread) with SETTINGS", example="and with 5 steps"),
+    Form(intent=Intent.CHANGE, syntax="(in a launch's thread) with SETTINGS", example="and with 32k context"),
     Form(intent=Intent.STATUS, syntax="status [HOST|MODEL]", example="what is running on {host}?"),
-    Form(intent=Intent.HEALTH, syntax="health [HOST|MODEL]", example="health of {host}"),
+    Form(intent=Intent.HEALTH, syntax="health [HOST|MODEL]", example="health"),
     Form(
-        intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="show me the last 50 lines of {model}"
+        intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="logs of {config}"
     ),
     Form(
         intent=Intent.BENCH,
         syntax="bench MODEL|HOST [with N clients]",
-        example="bench {model} on {host} with 8 clients",
+        example="bench {config} with 8 clients",
     ),
     Form(intent=Intent.COMPARE, syntax="compare A with B", example="compare {config} with {other}"),
     Form(
         intent=Intent.INSPECT,
         syntax="is TOPIC on? what about TOPIC?",
-        example="are cuda graphs on for {model} on {host}?",
+        example="are cuda graphs on for {config}?",
     ),
     Form(intent=Intent.SCAN, syntax="scan HOST", example="scan {host} for launch scripts"),
     Form(intent=Intent.CATALOG, syntax="configs [for MODEL] [on HOST]", example="what configs do we have for {model}?"),
