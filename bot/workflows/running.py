@@ -3,17 +3,22 @@
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
+import structlog
+
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.host import Host
 from bot.core.domain.launch import LaunchState
+from bot.core.domain.message import Message
 from bot.core.domain.reading import Known
 from bot.core.facts import HostFacts, containers, ports, units
 from bot.core.facts.containers import Box
 from bot.core.facts.ports import Listener
 from bot.core.facts.units import Unit
 from bot.core.planning import Running
+from bot.errors import RelaunchError
 from bot.workflows.services import Services
 
+_log = structlog.get_logger()
 _ACTIVE = ("active", "activating", "reloading", "deactivating")
 
 
@@ -51,10 +56,34 @@ def _ours(
         if launch.state == LaunchState.READY:
             why = f"its unit is {known.state} ({known.result})" if known else "its unit is gone"
             services.launches.set_state(launch.id, LaunchState.LOST, at=services.clock.now(), detail=why)
+            _say_lost(services, launch, why)
         return None
     owner = next((one.process.pid for one in listeners if one.port == port and one.process), None)
     pid = known.main_pid if known else owner
     return Running(unit=unit, pid=pid, port=port, launch=launch, managed=by_manager)
+
+
+def _say_lost(services: Services, launch: LaunchRecord, why: str) -> None:
+    """In the thread that it was started from; once, whoever finds it."""
+    thread = services.launches.conversation(launch.id)
+    if thread is None:
+        return
+    extra = {"config": launch.config, "host": launch.host, "revision": launch.revision}
+    context = {
+        "config": launch.config,
+        "host": launch.host,
+        "uptime_s": None,
+        "seen_at": None,
+        "ended": why,
+        "diagnosis": None,
+        "log_lines": None,
+        "restart": {"label": "Start it again", "action": "start", "operation": launch.id, "extra": extra},
+    }
+    try:
+        services.messenger.post(thread, Message(template="lost", context=context), key=f"{launch.id}:lost")
+    except RelaunchError as error:
+        # what was asked for is a look at the host, and it goes on
+        _log.warning("not said that a server is gone", launch=launch.id, error=error.message)
 
 
 def _in_container(services: Services, launch: LaunchRecord) -> bool:
@@ -69,6 +98,7 @@ def _our_box(services: Services, launch: LaunchRecord, boxes: Sequence[Box] | No
         if launch.state == LaunchState.READY:
             why = f"its container is {box.state}" if box else "its container is gone"
             services.launches.set_state(launch.id, LaunchState.LOST, at=services.clock.now(), detail=why)
+            _say_lost(services, launch, why)
         return None
     port = plan.port if plan else None
     if box is None:

@@ -1,5 +1,7 @@
 """A start that says nothing for a while: slow loading is told apart from a hang by what GPUs and disks do meanwhile."""
 
+from dataclasses import dataclass
+
 from bot.core.domain.reading import Known
 from bot.core.domain.shell import ShellCommand
 from bot.core.facts import gpus
@@ -22,20 +24,39 @@ _DISKS = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What a host does while a start says little; None: not known."""
+
+    gpu_busy_pct: int | None
+    disk_mib_s: float | None
+
+    @property
+    def working(self) -> bool | None:
+        """Whether something loads or computes."""
+        if (self.gpu_busy_pct or 0) >= BUSY_PCT or (self.disk_mib_s or 0.0) >= BUSY_MIB_S:
+            return True
+        return None if self.gpu_busy_pct is None or self.disk_mib_s is None else False
+
+    @property
+    def seen(self) -> tuple[str, str]:
+        """GPU and disk in words."""
+        return (
+            "GPU use unknown" if self.gpu_busy_pct is None else f"GPUs {self.gpu_busy_pct} % busy",
+            "disk use unknown" if self.disk_mib_s is None else f"{self.disk_mib_s:.0f} MiB/s read from disk",
+        )
+
+
+def activity(job: Job) -> Activity:
+    """Look now; takes about two seconds."""
+    return Activity(gpu_busy_pct=_gpu_busy_pct(job), disk_mib_s=_disk_mib_s(job))
+
+
 def stall(job: Job, quiet_s: float) -> str:
     """One sentence: how long it has been silent, and whether the host works on it. Unknown is said as such."""
-    busy_pct, read_mib_s = _gpu_busy_pct(job), _disk_mib_s(job)
-    seen = [
-        "GPU use unknown" if busy_pct is None else f"GPUs {busy_pct} % busy",
-        "disk use unknown" if read_mib_s is None else f"{read_mib_s:.0f} MiB/s read from disk",
-    ]
-    if (busy_pct or 0) >= BUSY_PCT or (read_mib_s or 0.0) >= BUSY_MIB_S:
-        verdict = "it is still working"
-    elif busy_pct is None or read_mib_s is None:
-        verdict = "whether it works is not known"
-    else:
-        verdict = "it may hang"
-    return f"no log line for {quiet_s:.0f} s; {', '.join(seen)}: {verdict}"
+    found = activity(job)
+    verdict = {True: "it is still working", False: "it may hang", None: "whether it works is not known"}[found.working]
+    return f"no log line for {quiet_s:.0f} s; {', '.join(found.seen)}: {verdict}"
 
 
 def _gpu_busy_pct(job: Job) -> int | None:

@@ -20,7 +20,7 @@ from bot.errors import RelaunchError, TemporaryError
 from bot.workflows.job import Job
 from bot.workflows.look import look
 from bot.workflows.ports import Run
-from bot.workflows.stall import QUIET_S, stall
+from bot.workflows.stall import QUIET_S, activity, stall
 
 #: rounds in one durable step: a crash repeats at most this many looks
 _ROUNDS = 3
@@ -56,6 +56,8 @@ class Watched:
     #: what a silent start was seen to do, and when that was looked at
     stall: str = ""
     stall_at: str = ""
+    #: phases of which it was said that they take long
+    slow_said: list[str] = field(default_factory=list)
     #: engines.LogPosition
     position: dict[str, Any] = field(default_factory=dict)
 
@@ -80,6 +82,7 @@ def _rounds(job: Job, state: Watched, usual: Mapping[str, float]) -> Watched:
         job.update("progress", _message(job, state, usual), final=bool(state.end))
         if state.end:
             break
+        state = say_slow(job, state, usual)
         job.services.clock.sleep(_PAUSE_S)
     return state
 
@@ -274,11 +277,37 @@ def _phases(state: Watched, usual: Mapping[str, float], now: datetime) -> list[d
 
 
 def _slow(phases: list[dict[str, Any]]) -> str | None:
+    row = _slow_row(phases)
+    return f"{row['name']} takes {row['took_s']:.0f} s so far, usually {row['usual_s']:.0f} s" if row else None
+
+
+def _slow_row(phases: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The phase that takes far longer than it does usually."""
     for row in phases:
         usual = row["usual_s"]
         if row["state"] == "active" and usual and row["took_s"] > max(_SLOW_TIMES * usual, _SLOW_LEAST_S):
-            return f"{row['name']} takes {row['took_s']:.0f} s so far, usually {usual:.0f} s"
+            return row
     return None
+
+
+def say_slow(job: Job, state: Watched, usual: Mapping[str, float]) -> Watched:
+    """Once for each phase, as a message of its own: an edit notifies nobody."""
+    row = _slow_row(_phases(state, usual, _now(job)))
+    if row is None or row["name"] in state.slow_said or state.away_since:
+        return state
+    found = activity(job)
+    context = {
+        "config": job.plan.config or "",
+        "host": job.plan.host,
+        "phase": row["name"],
+        "elapsed_s": row["took_s"],
+        "usual_s": row["usual_s"],
+        "working": found.working,
+        "evidence": list(found.seen),
+        "operation": job.operation,
+    }
+    job.post(f"slow {row['name']}", Message(template="slow_phase", context=context))
+    return replace(state, slow_said=[*state.slow_said, row["name"]])
 
 
 def _now(job: Job) -> datetime:
