@@ -5,10 +5,12 @@ from bot.core.domain.command import Intent
 from bot.core.domain.host import Host
 from bot.core.domain.message import Message
 from bot.core.domain.operation import Permission
+from bot.core.language.failures import asks_why_it_failed
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.answer import answer
-from bot.workflows.find_launch import find_launch, label
+from bot.workflows.fail import told_again
+from bot.workflows.find_launch import find_launch, label, last_failed
 from bot.workflows.ports import Run
 from bot.workflows.services import Request, Services
 
@@ -21,6 +23,11 @@ def _run(services: Services, request: Request, run: Run) -> None:
     wanted = min(request.command.lines or _USUAL_LINES, _MOST_LINES)
 
     def look() -> Message:
+        if asks_why_it_failed(request.command.text):
+            failed = last_failed(services, request)
+            told = told_again(services, failed) if failed else None
+            if told is not None:
+                return told
         launch = find_launch(services, request)
         saved = services.launches.log(launch.id)
         host = services.hosts.inventory().hosts.get(launch.host)

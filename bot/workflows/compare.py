@@ -10,7 +10,7 @@ from bot.core.domain.message import Message
 from bot.core.domain.records import to_json
 from bot.errors import BadInputError
 from bot.workflows.services import Services
-from bot.workflows.speed import against, candidates, revision_settings
+from bot.workflows.speed import against, candidates, known_facts, revision_settings
 
 
 def summary(launch: LaunchRecord, measurement: Measurement | None) -> dict[str, Any]:
@@ -60,14 +60,7 @@ def _settings(services: Services, launch: LaunchRecord) -> dict[str, str]:
     config = services.catalog.catalog().configs.get(launch.config)
     revision = next((r for r in config.revisions if r.id == launch.revision), None) if config else None
     known = revision_settings(services, revision) if revision else {}
-    return {
-        **known,
-        **{
-            k: v
-            for k, v in services.launches.facts(launch.id).items()
-            if k not in ("_not_measured", "_kernel_log_before")
-        },
-    }
+    return {**known, **known_facts(services, launch.id)}
 
 
 def diff_configs(services: Services, first: str, second: str) -> Message:

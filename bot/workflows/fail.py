@@ -1,5 +1,6 @@
 """A launch failed: its log is saved first, then it is diagnosed and said, with a retry where the log allows one."""
 
+import json
 import signal as signals
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,6 +8,7 @@ from typing import Any
 
 from bot.core.diagnosis import diagnose
 from bot.core.diagnosis.kinds import KINDS
+from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.diagnosis import Diagnosis
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.message import Json, Message
@@ -15,9 +17,12 @@ from bot.core.planning.relied_on import gpus_of
 from bot.core.rendering.redact import redact
 from bot.errors import RelaunchError
 from bot.workflows.job import Job
+from bot.workflows.services import Services
 from bot.workflows.start import kernel_lines
 from bot.workflows.steady import steady
 
+#: the fact of a launch that keeps what was said of its failure
+FAILURE = "_failure"
 #: of one log; a longer one keeps its beginning, where the cause often is, and its end
 _CHUNK_BYTES = 2_000_000
 _MOST_CHUNKS = 60
@@ -128,7 +133,18 @@ def _post(job: Job, diagnosis: Diagnosis, ended: str, log_lines: int | None) -> 
         "operation": job.operation,
         "launch": job.operation if launch else None,
     }
+    if launch:
+        kept = {name: value for name, value in context.items() if name not in ("retry", "before")}
+        job.services.launches.set_facts(job.operation, {FAILURE: json.dumps(kept)})
     return job.post("failed", Message(template="failed", context=context))
+
+
+def told_again(services: Services, launch: LaunchRecord) -> Message | None:
+    """What was said when this launch failed; None where nothing is kept of it."""
+    kept = services.launches.facts(launch.id).get(FAILURE)
+    if kept is None:
+        return None
+    return Message(template="failed", context={**json.loads(kept), "before": None, "retry": None})
 
 
 def _retry(job: Job, diagnosis: Diagnosis) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Which launch a question is about: a number, the thread's, the running one of a config or host, else the newest."""
 
 from bot.core.domain.catalog import LaunchRecord
+from bot.core.domain.launch import LaunchState
 from bot.errors import BadInputError
 from bot.workflows.services import Request, Services
 
@@ -26,6 +27,25 @@ def find_launch(services: Services, request: Request) -> LaunchRecord:
         where = f" on {command.host}" if command.host else ""
         raise BadInputError(f"I know of no launch of {what}{where}", remedy="say “history” to see what ran")
     return fitting[-1]
+
+
+def last_failed(services: Services, request: Request) -> LaunchRecord | None:
+    """The newest launch that failed, of what is named, else of the thread."""
+    command = request.command
+    thread = services.launches.in_thread(request.conversation) if request.conversation.joined else None
+    named = bool(command.config or command.model or command.candidates or command.host or command.launch_numbers)
+    if thread is not None and thread.state == LaunchState.FAILED and not named:
+        return thread
+    return next(
+        (
+            one
+            for one in services.launches.recent(host=command.host, limit=200)
+            if one.state == LaunchState.FAILED
+            and fits(services, request, one)
+            and (not command.launch_numbers or one.number in command.launch_numbers)
+        ),
+        None,
+    )
 
 
 def fits(services: Services, request: Request, launch: LaunchRecord) -> bool:
