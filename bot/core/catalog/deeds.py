@@ -9,6 +9,7 @@ from bot.core.catalog.past import Window
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.launch import LaunchState
 from bot.core.domain.operation import AuditEvent, OperationState
+from bot.core.domain.waiting import WaitState
 
 EDITS = frozenset(kind.value for kind in EditKind)
 _VERBS = frozenset({"start", "stop", "restart", "change"})
@@ -78,7 +79,8 @@ def deeds(events: Sequence[AuditEvent], launches: Iterable[LaunchRecord]) -> tup
         if event.action in _VERBS | _ENDS | EDITS:
             alone = event.operation is None or event.action in EDITS
             groups.setdefault(f"#{number}" if alone else str(event.operation), []).append(event)
-    found = [made for group in groups.values() if (made := _deed(group, renames, of_launch)) is not None]
+    # of two at one moment the one that was told of last is the newer
+    found = [made for group in reversed(groups.values()) if (made := _deed(group, renames, of_launch)) is not None]
     told = {one.operation for one in found}
     found += [_of_launch(one) for one in of_launch.values() if one.id not in told]
     return tuple(sorted(found, key=lambda one: one.at, reverse=True))
@@ -110,6 +112,8 @@ def _told(deed: Deed, event: AuditEvent) -> Deed:
     """What one more event says."""
     if event.action == "cancel":
         return replace(deed, cancelled_by=event.actor, state="cancelled", ended_at=event.at)
+    if event.action == "wait" and event.outcome == WaitState.CANCELLED:
+        return replace(deed, cancelled_by=event.detail or event.actor, state="cancelled", ended_at=event.at)
     if event.action == "wait":
         return replace(deed, state=event.outcome, ended_at=event.at, detail=event.detail)
     if event.outcome.startswith("refused: "):
