@@ -74,7 +74,7 @@ NOISE = re.compile(
             r"is deprecated|deprecationwarning|futurewarning",
             r"possible solutions:",
             r"^\s*\d\. (set|disable) (--)?(mem-fraction|cuda.?graph|torch compile)",
-            r"open an issue on github",
+            r"^\W*open an issue on github",
             r"if reserved but unallocated memory is large try setting max_split_size_mb to avoid fragmentation\.$",
             r"libtcmalloc is not found|libiomp is not found",
             r"^\s{4,}\[?(-h\]|--?[a-z][\w-]*)[ ,|]",

@@ -14,7 +14,7 @@ MOST_LINES = 3000
 
 VERSION, STAGE = "version", "stage"
 
-_NUMBER = r"(?<![\w.])(?P<{0}>\d[\d,]*(?:\.\d+)?)"
+_NUMBER = r"(?<![\w.])(?P<{0}>\d[\d,]*(?:\.\d+)?k?)"
 _RATE_UNIT = (
     r"(?:t/s|tps\b|tok(?:en)?s?\s?(?:/|per |/ )\s?s(?:ec(?:ond)?)?\b|req(?:uest)?s?\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b"
     r"|it/s|samples?/s)"
@@ -26,7 +26,10 @@ _TIME_NAME = (
 _FIGURES = tuple(
     (family, re.compile(pattern))
     for family, pattern in (
-        ("rate", _NUMBER.format("a") + r"\s*(?:(?:±|\+/-)\s*[\d.]+\s*)?" + _RATE_UNIT),
+        (
+            "rate",
+            _NUMBER.format("a") + r"\s*(?:(?:±|\+/-)\s*[\d.]+\s*)?(?:output |input |total |generated )?" + _RATE_UNIT,
+        ),
         ("rate", _RATE_UNIT + r"[^\d|\n]{0,24}?[:=|(~ ]\s*[~≈]?\s*" + _NUMBER.format("b") + r"(?!\s*(?:ms|s)\b)"),
         ("rate", r"\b(?:through?put|speed|rate)\b[^\d|\n]{0,30}?[:=~ ]\s*[~≈]?\s*" + _NUMBER.format("c")),
         ("time", _TIME_NAME + r"[^\d|\n]{0,30}?" + _NUMBER.format("d") + r"\s*(?:" + _TIME_UNIT + r"|$)"),
@@ -260,7 +263,8 @@ def _figures_in(text: str) -> list[tuple[int, int, float, str]]:
     for family, pattern in _FIGURES:
         for match in pattern.finditer(text):
             group = match.lastgroup or ""
-            value = float(match[group].replace(",", "") or 0)
+            value = float(match[group].replace(",", "").rstrip("k") or 0)
+            value *= 1000 if match[group].endswith("k") else 1
             if value > 0 and not any(s <= match.start(group) < e for s, e, _, _ in found.values()):
                 found[match.start(group)] = (match.start(group), match.end(), value, family)
     return [found[at] for at in sorted(found)]

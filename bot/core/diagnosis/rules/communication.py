@@ -42,6 +42,20 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="nccl_comm",
+        weight=82,
+        pattern=r"(?:runtimeerror|cuda error|cudaerror|assertionerror|exception)\b.{0,40}(?:invalid (?:argument"
+        r"|device|resource)|operation not"
+        r"|not (?:supported|permitted)|peer|mapping|ipc)",
+        near=r"custom_all_?reduce|pynccl|register_graph_buffers|quick_all_reduce|symm_mem|all_reduce_utils"
+        r"|open_mem_handle",
+        sure=False,
+        cause="The engine's own all-reduce could not be set up between these GPUs.",
+        fix="Turn the custom all-reduce off (--disable-custom-all-reduce), or find why the GPUs cannot reach each "
+        "other.",
+        alternatives=("slow_comm", "hang_nccl_p2p"),
+    ),
+    Rule(
+        kind="nccl_comm",
         weight=58,
         pattern=r"nccl warn (?!.*(?:libibverbs|net/ib : no device|missing \"iommu|acpi))",
         never=r"/dev/shm|ibv_reg_mr|watchdog caught",

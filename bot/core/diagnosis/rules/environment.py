@@ -12,6 +12,10 @@ KERNEL_PACKAGES = (
     r"|aiter|quack"
 )
 
+#: options beside the model that an attention backend can fail to serve
+_MORE_FEATURES = r"--(?:enable-)?lora|--speculative|--spec-|kv-transfer|disaggregation|hierarchical-cache"
+r"|pipeline-parallel|--pp-"
+
 RULES: tuple[Rule, ...] = (
     # --- attention
     Rule(
@@ -24,7 +28,7 @@ RULES: tuple[Rule, ...] = (
         r"unsupported (?:head[_ ]?(?:size|dim)|headdim|max_frags|max_mma|num_mma)|unsupported max_frags_z"
         r"|expect \(\d+ <= head_?dim|assert\(head_(?:size|dim) ?==|invalid configuration ?: num_"
         r"|only supports? head[_ ]?(?:size|dim)|"
-        r"(?:attention|attn|mla|flashmla|flashinfer|fa[234]|flash_?attn|trtllm_m[lh]a|triton|torch_native|aiter"
+        r"(?:attention|attn|mla|flashmla|flashinfer|fa[234]|flash_?attn|trtllm[_ ]m[lh]a|triton|torch_native|aiter"
         r"|cutlass_mla)[ _]?(?:attention )?backend"
         r".{0,80}(?:not (?:yet )?support|only support|does not|doesn't|requires?|incompatible|is not available"
         r"|not available|cannot|unsupported|not implemented|is only)|"
@@ -32,10 +36,51 @@ RULES: tuple[Rule, ...] = (
         r"|are )?(?:backend )?(?:requires|only supported|is only|not supported|only supports|does not support"
         r"|doesn't support)|attention sinks?.{0,40}not support|(?:requires?|only supports?|must use"
         r"|needs) .{0,80}\b(?:attention|attn)[_ ]backend|can ?not import fa[34]"
-        r"|only (?:the )?\w+ (?:attention )?backend(?:s)? (?:is|are) supported|"
+        r"|sinks? (?:is|are) only supported (?:in|by|with|for)"
+        r"|\b(?:fa[34]|flashinfer|trtllm_m[lh]a|flashmla|aiter)\b.{0,80}\b(?:is|are) required for"
+        r"|\b(?:fa[34]|triton|flashinfer|trtllm_m[lh]a|torch_native)\b.{0,80}\bbut got\b|"
         r"only (?:support|supports) (?:the )?(?:triton|flashinfer|fa3|trtllm_mha|flashmla)\b.{0,30}backend",
         not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
+        not_argv=_MORE_FEATURES,
         cause="The attention backend in use cannot serve this combination of head size, dtype, GPU and features.",
+        overrides="attention_triton",
+        alternatives=("gpu_arch_unsupported", "feature_conflict"),
+    ),
+    Rule(
+        kind="attention_backend_unsupported",
+        weight=84,
+        pattern=r"\bonly (?:the )?\w+ (?:attention )?backends? (?:is|are) supported|"
+        r"(?:attention|attn|mla|flashmla|flashinfer|fa[234]|flash_?attn|trtllm[_ ]m[lh]a|triton|torch_native|aiter)"
+        r"[_ ]?(?:attention )?backend.{0,80}(?:not (?:yet )?support|only support|does not|unsupported|is only)|"
+        r"(?:head[_ ]?(?:size|dim)|headdim)\S* ?\(?\d*\)?.{0,40}(?:not supported|unsupported)",
+        not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
+        argv=_MORE_FEATURES,
+        sure=False,
+        cause="The attention backend in use cannot serve a feature that is switched on, or this model or GPU.",
+        overrides="attention_triton",
+        alternatives=("feature_conflict", "gpu_arch_unsupported"),
+    ),
+    Rule(
+        kind="attention_backend_unsupported",
+        weight=80,
+        pattern=r"sinks? (?:is|are) only supported (?:in|by|with|for)"
+        r"|\b(?:fa[34]|flashinfer|trtllm_m[lh]a|flashmla|aiter)\b.{0,80}\b(?:is|are) required for"
+        r"|\b(?:fa[34]|triton|flashinfer|trtllm_m[lh]a|torch_native)\b.{0,80}\bbut got\b",
+        sure=False,
+        cause="This model needs another attention backend than the one in use.",
+        fix="Choose one of the backends that the message names.",
+        alternatives=("gpu_arch_unsupported", "feature_conflict"),
+    ),
+    Rule(
+        kind="attention_backend_unsupported",
+        weight=80,
+        pattern=r"assertionerror: .{0,20}\bonly (?:sm|compute capabilit\w+)\b.{0,40}supported|\b(?:sm ?\d+\S*|hopper"
+        r"|blackwell|ampere)\b"
+        r".{0,40}\b(?:is|are) (?:only )?(?:required|supported)",
+        near=r"flash_?attn|flash_?attention|flashmla|attention/|_attn|attn_|fmha",
+        never=r"no kernel image",
+        sure=False,
+        cause="The attention kernel that was chosen does not exist for this GPU.",
         overrides="attention_triton",
         alternatives=("gpu_arch_unsupported", "feature_conflict"),
     ),
@@ -52,6 +97,17 @@ RULES: tuple[Rule, ...] = (
         alternatives=("compile_toolchain", "version_mismatch_kernel"),
     ),
     # --- compilers
+    Rule(
+        kind="compile_toolchain",
+        weight=68,
+        pattern=r"_run_ninja_build|\bin (?:build_and_load|run_ninja|_jit_compile|compile_and_load)\b"
+        r"|torch/utils/cpp_extension\.py",
+        near=r"calledprocesserror|runtimeerror|subprocess\.run|no such file",
+        never=r"out of memory|undefined symbol|no kernel image|illegal memory",
+        sure=False,
+        cause="A kernel is compiled at start, and its build failed; the compiler's own message is further up.",
+        alternatives=("version_mismatch_cuda", "version_mismatch_kernel"),
+    ),
     Rule(
         kind="compile_toolchain",
         weight=96,

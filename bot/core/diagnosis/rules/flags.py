@@ -46,7 +46,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="flag_bad_or_changed",
         weight=96,
-        pattern=r"error: (?:argument (?P<flag>\S+?): (?:invalid|expected|not allowed|ignored)|ambiguous option|"
+        pattern=r"(?<![a-z])(?<!cuda )(?<!nccl )error: (?:argument (?P<flag>\S+?): (?:invalid|expected|not allowed"
+        r"|ignored)|ambiguous option|"
         r"the following arguments are required|one of the arguments|invalid (?:argument|parameter)"
         r"|unknown (?:argument|option)|"
         r"no such option|unexpected argument|unrecognized (?:option|argument)|too few arguments|config file"
@@ -201,6 +202,19 @@ RULES: tuple[Rule, ...] = (
         argv=r"--load-format",
         cause="The draft worker inherits the load format of the main model, and its files hold no draft weights.",
         fix="Give the draft its own load format or path, or load the main model in the ordinary format.",
+        alternatives=("spec_draft_mismatch", "feature_conflict"),
+    ),
+    Rule(
+        kind="spec_config",
+        weight=87,
+        pattern=r"attributeerror: '\w+' object has no attribute '(?:set_embed\w*|hot_token_id|get_embed\w*"
+        r"|set_eagle\w*|capture_aux\w*"
+        r"|load_lm_head\w*)'",
+        argv=r"--speculative-algo\w* (?:eagle|standalone|dflash)",
+        not_argv=r"--speculative-draft",
+        sure=False,
+        cause="No draft model is named, so the target itself is taken as the draft, and it is none.",
+        fix="Name the draft (--speculative-draft-model-path), or use an algorithm that needs none.",
         alternatives=("spec_draft_mismatch", "feature_conflict"),
     ),
     Rule(

@@ -37,7 +37,8 @@ WEIGHT_FRAMES = (
 )
 RUN_FRAMES = (
     r"event_loop|run_batch|forward_batch_generation|process_input_queue|run_busy_loop|execute_model|step_with_batch|"
-    r"run_engine_loop|sample_tokens|_engine_step|process_batch_result|forward_extend|engine_step"
+    r"run_engine_loop|sample_tokens|_engine_step|process_batch_result|forward_extend|engine_step|"
+    r"_continuation_prefill|_forward_(?:prefill|decode)|failed execution|error in model execution"
 )
 FIRST_TOUCH_FRAMES = (
     r"mem_get_info|memorysnapshot|init_device|torch\.cuda\.set_device|_cuda_setdevice|_lazy_init|cuda_init|"

@@ -204,6 +204,16 @@ RULES: tuple[Rule, ...] = (
         alternatives=("slow_other", "slow_cuda_graph_off"),
     ),
     Rule(
+        kind="slow_spec",
+        weight=47,
+        pattern=r"\bspeed-?ups?\b",
+        also=r"spec(?:ulati\w+)?\b|\bmtp\b|eagle|draft|dflash|medusa|n-?gram",
+        never=r"traceback \(most|error:|startup complete|fired up|listening on",
+        sure=False,
+        cause="Speculation gives less than it should for this load.",
+        alternatives=("slow_other", "slow_cuda_graph_off"),
+    ),
+    Rule(
         kind="slow_other",
         weight=46,
         pattern=r"generation throughput: (?P<speed>[\d.]+) tokens/s, running: (?P<requests>\d+) reqs",
