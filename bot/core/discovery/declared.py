@@ -11,7 +11,7 @@ from bot.core.discovery.candidate import Candidate, candidate_to_revision
 from bot.core.discovery.discover import discover, find_missing
 from bot.core.discovery.drift import CHECK
 from bot.core.discovery.units import Unit, collect_units
-from bot.core.domain.catalog import Revision, SecretRef
+from bot.core.domain.catalog import Revision, SecretRef, Word
 from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.plan import Plan
@@ -24,6 +24,7 @@ _SECRETS_FILE = "/secrets"
 _ARGUMENT = "RELAUNCH_ARGUMENT_"
 #: settings that say what is launched
 _LAUNCHING = ("ExecStart", "Environment", "WorkingDirectory")
+_SPECIFIER = re.compile(r"%[A-Za-z]")
 _OF_UNITS = ("unit ", "dropin ", "env_file ", "env file ")
 
 
@@ -93,10 +94,11 @@ def unreadable(name: str, reading: Unknown) -> Declared:
 
 def _comparable(candidate: Candidate, recorded: Revision, unit: Unit, *, env_known: bool) -> Candidate:
     """The candidate with what it cannot tell as it was recorded."""
-    env = dict(candidate.env)
+    before = dict(recorded.env)
+    env = {name: _filled(value, [before[name]] if name in before else []) for name, value in candidate.env}
     if not env_known:
-        env = dict(recorded.env)
-    for name, value in recorded.env:
+        env = dict(before)
+    for name, value in before.items():
         place = recorded.provenance.get(f"env.{name}", "unit ")
         if name not in env and not place.startswith(_OF_UNITS):
             # seen of a process only: no file says it
@@ -106,11 +108,21 @@ def _comparable(candidate: Candidate, recorded: Revision, unit: Unit, *, env_kno
     number = (candidate.user or "").isdigit() != (recorded.user or "").isdigit()
     return replace(
         candidate,
+        argv=tuple(_filled(word, recorded.argv) for word in candidate.argv),
+        model=str(_filled(candidate.model, [recorded.model])),
         env=tuple(sorted(env.items(), key=lambda pair: pair[0])),
         wrappers=recorded.wrappers if same_wrappers else candidate.wrappers,
-        cwd=None if guessed_home else candidate.cwd,
-        user=None if number else candidate.user,
+        cwd=None if guessed_home or _SPECIFIER.search(candidate.cwd or "") else candidate.cwd,
+        user=None if number or _SPECIFIER.search(candidate.user or "") else candidate.user,
     )
+
+
+def _filled(word: Word, known: Sequence[Word]) -> Word:
+    """A word with a specifier that only the host knows (%H), as a recorded word has it that fits."""
+    if not isinstance(word, str) or not _SPECIFIER.search(word):
+        return word
+    pattern = re.compile(".*".join(map(re.escape, _SPECIFIER.split(word))), re.DOTALL)
+    return next((one for one in known if isinstance(one, str) and pattern.fullmatch(one)), word)
 
 
 def _artefacts(found: UnitFile) -> list[Artefact]:

@@ -95,7 +95,11 @@ def test_health_names_a_unit_that_is_gone_or_cannot_be_looked_at(world: World) -
 def found(world: World) -> World:
     """The config was found in a unit."""
     revision = Revision(
-        engine="sglang", model="/models/a", argv=tuple(COMMAND.split()), source=f"scan: unit {PATH}", note="found"
+        engine="sglang",
+        model="/models/a",
+        argv=tuple(COMMAND.split()),
+        source="scan: proc /proc/4711",
+        provenance={"argv": f"unit {PATH}", "unit": f"unit {PATH}"},
     )
     world.services.catalog.save(LaunchConfig(name="chatty", revisions=(revision,), host=HOST))
     world.host.facts["unit_file"] = unit_file(f"[Service]\nExecStart={COMMAND}\n", PATH)

@@ -224,6 +224,17 @@ def test_what_only_a_process_showed_is_no_change(engines: Mapping[str, Engine]) 
     assert lines(found, engines) == []
 
 
+def test_what_only_the_host_fills_in_is_as_it_was_seen(engines: Mapping[str, Engine]) -> None:
+    was = recorded(engines, UNIT.replace("--tp 2", '--tp 2 --served-model-name "a on gpu1"').replace("A=1", "A=x-gpu1"))
+    unit = UNIT.replace("--tp 2", '--tp 2 --served-model-name "a on %H"').replace("A=1", "A=x-%H")
+    assert lines(declared_by_others(seen(unit, env_part()), was, "q.service", engines), engines) == []
+    other = unit.replace("a on", "b on").replace("x-%H", "y-%H")
+    assert lines(declared_by_others(seen(other, env_part()), was, "q.service", engines), engines) == [
+        "served-model-name: recorded a on gpu1, the unit file says b on %H",
+        "env.A: recorded x-gpu1, the unit file says y-%H",
+    ]
+
+
 def test_a_unit_that_runs_a_script(engines: Mapping[str, Engine]) -> None:
     unit = "[Service]\nExecStart=/opt/run.sh\n"
     text = "#!/bin/bash\nexport A=1\nexec vllm serve /models/a --port 8000 --tensor-parallel-size 2\n"
