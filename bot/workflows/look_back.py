@@ -1,5 +1,6 @@
 """What was done and by whom, from the audit log and the launches: a sentence that answers, and the rows behind it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
@@ -55,7 +56,7 @@ def asked_in(services: Services, command: Command, actor: Actor, *, names: bool)
     return Asked(
         hosts=command.hosts or ((command.host,) if command.host else ()),
         configs=_configs(services, command),
-        subject=command.config or command.model or None,
+        subject=command.config or command.model or " ".join(word for name in command.names for word in name) or None,
         number=command.launch_numbers[0] if command.launch_numbers else None,
         window=found,
         when=command.when if found else None,
@@ -98,7 +99,8 @@ def report(services: Services, asked: Asked) -> dict[str, Any]:
     # a rename has the host of its config, or none: all events, to know the names of now
     told = [_known_end(services, one) for one in deeds(services.audit.events(limit=LOOKED_AT), launches)]
     if asked.configs is not None:
-        told = [replace(one, replaced=_replaced(services, one)) for one in told]
+        names = {one.id: one.config for one in launches}
+        told = [replace(one, replaced=_replaced(services, one, names)) for one in told]
     found = [
         one
         for one in told
@@ -137,8 +139,8 @@ def _known_end(services: Services, deed: Deed) -> Deed:
     return replace(deed, state=_STATES[OperationState(details["state"])], detail=str(details["detail"] or ""))
 
 
-def _replaced(services: Services, deed: Deed) -> str | None:
-    """The other config that a restart took down."""
+def _replaced(services: Services, deed: Deed, names: Mapping[str, str]) -> str | None:
+    """The other config that a restart took down. `names`: configs of launches by id."""
     if deed.action not in ("restart", "change") or deed.operation is None or not deed.done:
         return None
     try:
@@ -147,8 +149,8 @@ def _replaced(services: Services, deed: Deed) -> str | None:
         return None
     units = [step.unit for step in plan.steps if step.kind is StepKind.STOP and step.unit]
     # the name of a unit of ours ends in its launch's id
-    stopped = [services.launches.get(unit.rpartition("-")[2]) for unit in units]
-    return next((one.config for one in stopped if one is not None and one.config != deed.config), None)
+    stopped = [names.get(unit.rpartition("-")[2]) for unit in units]
+    return next((name for name in stopped if name is not None and name != deed.config), None)
 
 
 class _People:
