@@ -94,6 +94,8 @@ def test_the_found_unit_is_saved_stopped_and_started_byte_for_byte(stage: Stage)
     ts = talk.say("@Relaunch start small-agents on attic")
     ready = talk.wait(ts, "is ready on attic")
     assert "runs exactly the planned command" in ready
+    # neither the found unit nor what only this host fills into it has changed
+    assert "unit file" not in str(talk.replies(ts))
     assert _cmdline(stage, 30010) == running
     started = _environment(stage, 30010)
     assert started["HF_TOKEN"] == SECRET
@@ -105,12 +107,16 @@ def test_health_names_what_changed_since_the_start(stage: Stage) -> None:
     talk = stage.talk
     stage.engines.upgrade(ENVIRONMENT, "sglang", "0.5.12")
     stage.engines.upgrade(ENVIRONMENT, "torch", "2.12.0")
+    edit = 's/"--mem-fraction-static" "0.2"/"--mem-fraction-static" "0.3"/'
+    stage.host.run(f"sed -i {shlex.quote(edit)} /etc/systemd/system/relaunch-small-agents-*.service")
 
     ts = talk.say("@Relaunch health of attic", user=ANA)
 
     health = talk.wait(ts, "proven with")
     assert "sglang: proven with 0.5.11, now 0.5.12" in health
     assert "torch: proven with 2.11.0, now 2.12.0" in health
+    assert "mem-fraction-static: recorded 0.2, the unit file says 0.3" in health
+    assert health.count("unit file") == 1
 
 
 def _labels(message: dict[str, object]) -> list[str]:
