@@ -23,7 +23,7 @@ _ENDED = ("success", "error", "cancelled", "max_recovery_attempts_exceeded")
 _OPEN = (OperationState.PROPOSED, OperationState.RUNNING)
 #: messages that say that what was asked for was not done
 _NOT_DONE = frozenset(
-    ("error", "failed", "host_key", "not_acted", "not_found", "not_permitted", "not_understood", "problem", "question",
+    ("error", "failed", "host_key", "not_acted", "not_permitted", "not_understood", "problem", "question",
      "refusal")
 )  # fmt: skip
 

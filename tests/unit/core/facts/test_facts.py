@@ -22,6 +22,7 @@ TARGET = ProbeTarget(
     model="/models/a",
     unit_words=("engine",),
     unit="q.service",
+    image="vllm/vllm-openai:v0.10.2",
 )
 
 

@@ -49,8 +49,8 @@ def test_check(name: str, row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", sorted(CHECKS))
 def test_a_host_that_answers_nothing_is_never_ok(name: str) -> None:
     nothing: dict[str, Any] = {"unknown": dict.fromkeys(FACTS, "no answer")}
-    if name == "container":
-        nothing["container"] = {"image": "a:1", "options": ["--network=host"]}
+    if name in ("container", "container_gpu"):
+        nothing["container"] = {"image": "a:1", "options": ["--network=host", "--gpus=all"]}
     judged = CHECKS[name].judge(situation(nothing))
     if CHECKS[name].needs and name not in ("speculation",):
         assert [one.judgement for one in judged] == [Judgement.UNKNOWN]

@@ -42,7 +42,7 @@ def facts(**texts: str) -> Any:
 def test_the_plan_is_dockers_on_the_published_port() -> None:
     one = boxed(user="1000:1000")
     inside = dict.fromkeys(("engine_version", "engine_help", "shared_libraries", "architecture"), "not asked")
-    seen = readings({"containers": IMAGE}, unknown=inside)
+    seen = readings({"containers": IMAGE, "container_gpu": "toolkit nvidia-container-cli\n"}, unknown=inside)
     plan = planned(plan_start(request(revision=one, facts=seen)))
 
     assert (plan.runner, plan.port, plan.container, plan.user) == ("docker", 8010, BOX, "1000:1000")
