@@ -1,6 +1,7 @@
 """Ask before doing: candidates as buttons that show what differs; refuse text that hides something."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.core.catalog.proven import best_revision, decode_tok_s, of_revision, was_ready
@@ -16,17 +17,18 @@ from bot.workflows.speed import revision_settings
 #: a longer sentence is not carried in a button
 _TEXT_LIMIT = 1200
 _CONFIRMS = ("confirm_wish", "confirm_quote", "protected_host")
-#: settings that tell two configs apart best, in the order they are shown
-_TELLING = (
-    "speculative_algorithm",
-    "speculative_steps",
-    "speculative_draft_tokens",
-    "tensor_parallel",
-    "context_length",
-    "quantization",
-    "memory_fraction",
-    "port",
-)
+#: settings that tell two configs apart best, in the order they are shown, and how
+_TELLING = {
+    "speculative_algorithm": "{}",
+    "speculative_steps": "{} steps",
+    "speculative_draft_tokens": "{} draft tokens",
+    "tensor_parallel": "tp {}",
+    "context_length": "{} context",
+    "quantization": "{}",
+    "memory_fraction": "memory {}",
+    "port": "port {}",
+}
+_SPECULATIVE = ("speculative_algorithm", "speculative_steps", "speculative_draft_tokens")
 
 
 def ask(services: Services, request: Request, run: Run) -> None:
@@ -45,14 +47,16 @@ def question(services: Services, request: Request) -> Message:
     hidden = archived(services, command.text)
     if hidden is not None:
         return archived_message(services, hidden)
-    candidates = _candidates(services, request, code, values)
+    names = sorted(_texts(values.get("names") or values.get("name")), key=_place(command.text))
+    unknown_host = _is_unknown_host(services, command, code, names)
+    candidates = _hosts(services, command) if unknown_host else _candidates(services, request, code, values)
     return Message(
         template="question",
         context={
-            "code": code,
+            "code": "unknown_host" if unknown_host else code,
             "verb": command.intent.value,
             "host": command.host,
-            "names": _texts(values.get("names") or values.get("name")),
+            "names": names,
             "hosts": _texts(values.get("hosts")),
             "words": _texts(values.get("words") or values.get("actions")),
             "near": _texts(values.get("near")),
@@ -61,6 +65,34 @@ def question(services: Services, request: Request) -> Message:
             "more": max(0, len(candidates) - 5),
         },
     )
+
+
+def _place(text: str) -> Callable[[str], int]:
+    """Names in the order in which they were said."""
+    return lambda name: text.lower().find(name.lower())
+
+
+def _is_unknown_host(services: Services, command: Command, code: str, names: list[str]) -> bool:
+    """Whether the one name that is not known stands where a host does: "start qwen on gpu99"."""
+    if code != "unknown_name" or len(names) != 1 or names[0] in services.hosts.inventory().hosts:
+        return False
+    return (
+        re.search(rf"\b(?:on|at|to|from)\s+(?:host\s+)?{re.escape(names[0])}\b", command.text, re.IGNORECASE)
+        is not None
+    )
+
+
+def _hosts(services: Services, command: Command) -> list[dict[str, Any]]:
+    """The hosts that are known, the nearest ones first, each in place of the name that is not."""
+    near = [name for names in command.nearest.values() for name in names]
+    hosts = services.hosts.inventory().hosts
+    ordered = dict.fromkeys([*(name for name in near if name in hosts), *sorted(hosts)])
+    word = next(iter(_texts(command.question.values.get("names") if command.question else None)), "")
+    said = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    return [
+        {**_choice(f"on {name}", command), "extra": {"text": said.sub(lambda _, name=name: name, command.text)}}  # type: ignore[misc]  # bound now
+        for name in ordered
+    ]
 
 
 def _candidates(services: Services, request: Request, code: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -106,7 +138,7 @@ def _config(
 
 
 def differs(services: Services, config: LaunchConfig, among: list[LaunchConfig]) -> list[str]:
-    """What tells a config from the others, at most four settings: "speculative steps 3", "no speculative steps"."""
+    """What tells a config from the others, shortly, at most three: "3 steps", "no speculation", "tp 4"."""
     launches = services.catalog.catalog().launches
 
     def settings(one: LaunchConfig) -> dict[str, str]:
@@ -116,11 +148,17 @@ def differs(services: Services, config: LaunchConfig, among: list[LaunchConfig])
     mine = settings(config)
     others = [settings(other) for other in among if other.name != config.name]
     telling = [name for name in _TELLING if any(other.get(name) != mine.get(name) for other in others)]
-    words = [
-        f"{name.replace('_', ' ')} {mine[name]}" if name in mine else f"no {name.replace('_', ' ')}" for name in telling
-    ]
-    where = {other.host for other in among}
-    return ([f"on {config.host}"] if len(where) > 1 and config.host else []) + words[:4]
+    words = [_TELLING[name].format(_short(mine[name])) for name in telling if name in mine]
+    if not any(name in mine for name in _SPECULATIVE) and any(name in telling for name in _SPECULATIVE):
+        words.insert(0, "no speculation")
+    places = {other.host for other in among}
+    return ([f"on {config.host}"] if len(places) > 1 and config.host else []) + words[:3]
+
+
+def _short(value: str) -> str:
+    """ "262144" as "256k": contexts are thought of in steps of 1,024."""
+    whole = int(value) if value.isdecimal() else 0
+    return f"{whole // 1024}k" if whole >= 4096 and whole % 1024 == 0 else value
 
 
 def _choice(label: str, command: Command, *, host: str | None = None, config: str | None = None) -> dict[str, Any]:

@@ -48,14 +48,29 @@ def referred(services: Services, request: Request, config: str) -> str | None:
     return launch.revision if launch else None
 
 
+#: how a config or host was found -> in words; what was named needs none
+_HOW = {
+    "thread": "as in this thread",
+    "only one": "the only one that fits",
+    "size": "by its size",
+    "reference": "by what you refer to",
+    "baseline": "the baseline",
+    "tag": "by its tag",
+    "model": "by its model",
+}
+_SAID = frozenset({"named", "whole name", "name", "alias", "config"})
+
+
 def reasons(command: Command) -> tuple[str, ...]:
-    """How the config and the host were found, for people: "qwen3-mtp: tag (stock mtp)"."""
-    said = []
+    """How the config and the host were found, for people, where they were not simply named:
+    "qwen3-mtp: by its tag (“stock mtp”)"."""
+    found: dict[str, str] = {}
     for reason in command.reasons:
-        if reason.slot in ("config", "host"):
-            words = f" (“{reason.words}”)" if reason.words else ""
-            said.append(f"{reason.value}: {reason.how}{words}")
-    return tuple(dict.fromkeys(said))
+        if reason.slot not in ("config", "host") or reason.how in _SAID:
+            continue
+        words = f" (“{reason.words}”)" if reason.words and reason.words != reason.value else ""
+        found[reason.value] = f"{reason.value}: {_HOW.get(reason.how, reason.how)}{words}"
+    return tuple(found.values())
 
 
 def need_host(command: Command) -> str:

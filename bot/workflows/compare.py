@@ -3,7 +3,7 @@
 from typing import Any
 
 from bot.core.catalog.diff import diff
-from bot.core.catalog.proven import best_revision
+from bot.core.catalog.proven import best_revision, decode_tok_s
 from bot.core.domain.catalog import LaunchRecord
 from bot.core.domain.measurement import Measurement
 from bot.core.domain.message import Message
@@ -74,6 +74,9 @@ def diff_configs(services: Services, first: str, second: str) -> Message:
         best_revision(configs[name], [one for one in catalog.launches if one.config == name])
         for name in (first, second)
     )
+    speeds = [
+        decode_tok_s(configs[name], [one for one in catalog.launches if one.config == name]) for name in (first, second)
+    ]
     lines = diff(a, z, services.engines)
     groups: dict[str, list[dict[str, Any]]] = {}
     for line in lines:
@@ -84,6 +87,8 @@ def diff_configs(services: Services, first: str, second: str) -> Message:
         context={
             "a": first,
             "z": second,
+            "a_tok_s": speeds[0],
+            "z_tok_s": speeds[1],
             "groups": [{"group": group, "differences": found} for group, found in groups.items()],
             "same": sum(before.get(name) == after.get(name) for name in {*before, *after}),
         },

@@ -1,7 +1,10 @@
 """What a question is answered with, over a real database."""
 
+from dataclasses import replace
+
 import pytest
 
+from bot.commands._asking import differs
 from bot.core.domain.catalog import LaunchConfig
 from bot.core.domain.launch import LaunchState
 from bot.workflows import fail
@@ -56,3 +59,24 @@ def test_help_tells_more_of_one_verb(world: World) -> None:
     assert sum(len(group["verbs"]) for group in short["groups"]) <= 12
     assert long["topic"] == "start"
     assert len(long["groups"][0]["verbs"][0]["syntax"]) > 1
+
+
+def test_a_host_that_is_not_known_is_asked_for_by_the_hosts_that_are(world: World) -> None:
+    world.services.catalog.save(LaunchConfig(name="clerk", revisions=(world.revision,), host=HOST))
+    world.say("start clerk on gpu77", thread="9.1")
+    (question,) = world.messenger.of("question")
+    assert question.context["code"] == "unknown_host"
+    assert [one["label"] for one in question.context["candidates"]] == [f"on {HOST}"]
+    world.press("choose", question.context["candidates"][0]["extra"], template="question")
+    assert len(world.carried_out()) == 1
+
+
+def test_candidates_show_only_what_tells_them_apart(world: World) -> None:
+    argv = (*world.revision.argv, "--context-length", "32768")
+    for name, more in (("clerk", ()), ("tutor", ("--speculative-algorithm", "EAGLE", "--speculative-num-steps", "3"))):
+        revision = replace(world.revision, argv=(*argv, *more))
+        world.services.catalog.save(LaunchConfig(name=name, revisions=(revision,), host=HOST, aliases=("both",)))
+    configs = world.services.catalog.catalog().configs
+    among = [configs["clerk"], configs["tutor"]]
+    assert differs(world.services, configs["clerk"], among) == ["no speculation"]
+    assert differs(world.services, configs["tutor"], among) == ["3 steps"]
