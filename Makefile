@@ -26,7 +26,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	bash tests/rig/packages
 	$(BIN)/python -m pytest -n 2 tests/unit tests/contract $(PYTEST_ARGS)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/acceptance tests/browser tests/integration $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests/acceptance tests/browser tests/integration $(PYTEST_ARGS)
 
 check: $(VENV)/.installed
 	$(BIN)/ruff check .

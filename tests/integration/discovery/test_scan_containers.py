@@ -23,7 +23,7 @@ from tests.rig.containers import IMAGE, ContainerHost
 from tests.rig.practice_engine import GPU_FOLDER, PracticeEngines
 from tests.rig.sshd import free_port
 
-pytestmark = [pytest.mark.rig, pytest.mark.xdist_group("containers")]
+pytestmark = pytest.mark.rig
 
 SECRET = "hf_" + "q7Xv" * 8
 ENVIRONMENT = "/opt/llm/env"

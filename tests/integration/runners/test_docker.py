@@ -17,7 +17,7 @@ from tests.integration.runners.test_runners import HARD_WORDS, SHOW
 from tests.rig.containers import IMAGE, ContainerHost
 from tests.rig.sshd import free_port
 
-pytestmark = [pytest.mark.rig, pytest.mark.xdist_group("containers")]
+pytestmark = pytest.mark.rig
 
 PYTHON = "/usr/bin/python3"
 #: ends in order when it is told to, as process 1 must ask for
