@@ -14,8 +14,10 @@ _SCANNED = "scan"
 
 def found_unit(revision: Revision) -> tuple[str, str | None] | None:
     """(name with its type, path of its file where that was seen); None where no unit file was among what showed it."""
-    places = [revision.source.removeprefix(f"{_SCANNED}: "), *revision.provenance.values()]
-    fields = {**revision.provenance, "source": places[0]}
+    source = revision.source.removeprefix(f"{_SCANNED}: ")
+    fields = {**revision.provenance, "source": source}
+    # the name of the unit itself: others may be of its template
+    places = [revision.provenance.get("unit", source), source, *revision.provenance.values()]
     if not any(text.startswith(_OF_FILES) for name, text in fields.items() if name != "unit" or "/" in text):
         return None
     found = [match for place in places if (match := _UNIT.search(place))]

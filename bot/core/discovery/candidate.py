@@ -116,7 +116,9 @@ def candidate_to_revision(
     first = candidate.evidence[0] if candidate.evidence else None
     provenance = {name: _sentence(seen) for name, seen in candidate.provenance.items()}
     if candidate.unit is not None:
-        files = (one.path for one in candidate.evidence if one.kind == "unit" and one.path.endswith(".service"))
+        files = (
+            one.path for one in candidate.evidence if one.kind == "unit" and one.path.endswith(f"/{candidate.unit}")
+        )
         provenance.setdefault("unit", f"unit {next(files, candidate.unit)}")
     if candidate.run is not None and candidate.container is not None:
         provenance.setdefault("container", f"container {candidate.container}")

@@ -16,7 +16,7 @@ from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Finding, Judgement
 from bot.core.domain.plan import Plan
 from bot.core.domain.reading import Unknown
-from bot.core.facts.unit_file import UnitFile
+from bot.core.facts.unit_file import UnitFile, UnitPart
 
 #: where our units keep what they need of a secret; names only ever leave the host
 _SECRETS_FILE = "/secrets"
@@ -24,6 +24,7 @@ _SECRETS_FILE = "/secrets"
 _ARGUMENT = "RELAUNCH_ARGUMENT_"
 #: settings that say what is launched
 _LAUNCHING = ("ExecStart", "Environment", "WorkingDirectory")
+_MOST_NAMED = 2
 _SPECIFIER = re.compile(r"%[A-Za-z]")
 _OF_UNITS = ("unit ", "dropin ", "env_file ", "env file ")
 
@@ -42,15 +43,15 @@ def declared_by_others(found: UnitFile, recorded: Revision, name: str, engines: 
     """A unit that a scan found: what its files say against what was `recorded` of them then."""
     if not found.there:
         return _said(f"unit file: recorded from {name}, the host has no such unit now", Judgement.WARN)
-    artefacts = _artefacts(found)
-    units = collect_units(artefacts, instances=(name,))
+    artefacts = _artefacts(found, name)
+    units = collect_units(artefacts)
     unit = next((one for one in units if one.name.name in (name, name.replace(".service", ".container"))), None)
     candidates = discover(artefacts, engines=engines)
     candidate = next((one for one in candidates if one.unit == name), None)
     unread = _unread(found, unit)
     lost = _missing(artefacts, unit, engines)
     if unit is None or candidate is None or lost:
-        reason = ", ".join((*unread, *lost)) or name
+        reason = ", ".join((*unread, *lost)[:_MOST_NAMED]) or name
         return _said(f"unit file: not known, no launch can be read from {reason}", Judgement.UNKNOWN)
     if unread and (_uses_variables(unit) or any(one.kind == "script" for one in candidate.evidence)):
         return _said(f"unit file: not known, {', '.join(unread)} cannot be read", Judgement.UNKNOWN)
@@ -64,12 +65,12 @@ def declared_by_us(found: UnitFile, written: str, plan: Plan, name: str, engines
     """A unit of ours against the text that was `written` for it: both are read the same way, so that only an edit
     shows."""
     if not found.there:
-        return _said(f"unit file: {name} is gone, a restart by systemd is not possible", Judgement.WARN)
+        return _said(f"unit file: {name} is gone from the host", Judgement.WARN)
     path = next((part.path for part in found.parts if part.kind == "unit"), None)
     if path is None:
         return _said(f"unit file: not known, {', '.join(found.unread)} cannot be read", Judgement.UNKNOWN)
     names = _secret_names(written, plan)
-    now, before = _ours_now(found, names), _ours_written(path, written, names)
+    now, before = _ours_now(found, name, names), _ours_written(path, written, names)
     units = [next((one for one in collect_units(one) if one.name.name == name), None) for one in (now, before)]
     if units[0] is None or units[1] is None:
         return _said(f"unit file: not known, {path} cannot be read", Judgement.UNKNOWN)
@@ -125,8 +126,15 @@ def _filled(word: Word, known: Sequence[Word]) -> Word:
     return next((one for one in known if isinstance(one, str) and pattern.fullmatch(one)), word)
 
 
-def _artefacts(found: UnitFile) -> list[Artefact]:
-    return [Artefact(path=part.path, kind=part.kind, text=part.text) for part in found.parts]
+def _artefacts(found: UnitFile, name: str) -> list[Artefact]:
+    """Of an instance the template's file stands for its own."""
+    template = re.sub(r"@.*\.", "@.", name)
+
+    def place(part: UnitPart) -> str:
+        folder, _, file = part.path.rpartition("/")
+        return f"{folder}/{name}" if part.kind == "unit" and file == template else part.path
+
+    return [Artefact(path=place(part), kind=part.kind, text=part.text) for part in found.parts]
 
 
 def _unread(found: UnitFile, unit: Unit | None) -> tuple[str, ...]:
@@ -164,11 +172,11 @@ def _secrets_text(names: Sequence[str]) -> str:
     return "".join(f"{name}=<secret>\n" for name in names)
 
 
-def _ours_now(found: UnitFile, names: Sequence[str]) -> list[Artefact]:
+def _ours_now(found: UnitFile, name: str, names: Sequence[str]) -> list[Artefact]:
     """What was read; the file of secrets is root's, and what it holds is known."""
     hidden = [path for path in found.unread if path.endswith(_SECRETS_FILE)]
     return [
-        *_artefacts(found),
+        *_artefacts(found, name),
         *(Artefact(path=path, kind="env_file", text=_secrets_text(names)) for path in hidden),
     ]
 

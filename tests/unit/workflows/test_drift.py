@@ -85,7 +85,7 @@ def test_health_says_nothing_of_a_unit_as_it_was_written_and_one_line_of_an_edit
 def test_health_names_a_unit_that_is_gone_or_cannot_be_looked_at(world: World) -> None:
     unit = world.services.launches.unit(proven(world))
     world.host.facts["unit_file"] = "gone\n"
-    assert health(world) == [f"{CONFIG}: unit file: {unit}.service is gone, a restart by systemd is not possible"]
+    assert health(world) == [f"{CONFIG}: unit file: {unit}.service is gone from the host"]
     del world.host.facts["unit_file"]
     (said,) = health(world)
     assert said.startswith(f"{CONFIG}: unit file: {unit}.service not known (")

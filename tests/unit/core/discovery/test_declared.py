@@ -1,5 +1,6 @@
 """Units as their files stand: of ours against what the runner writes, of others against what a scan recorded."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,11 +9,12 @@ import pytest
 
 from bot.app import script_renderer
 from bot.core.catalog.found_unit import as_found, found_unit
-from bot.core.discovery.artefact import Artefact
+from bot.core.discovery.artefact import Artefact, artefact_from_row
 from bot.core.discovery.candidate import candidate_to_revision
 from bot.core.discovery.declared import Declared, declared_by_others, declared_by_us
 from bot.core.discovery.discover import discover
 from bot.core.discovery.drift import drift
+from bot.core.discovery.units import unit_name
 from bot.core.domain.catalog import Revision, SecretRef, Word
 from bot.core.domain.engine import Engine
 from bot.core.domain.finding import Judgement
@@ -20,6 +22,7 @@ from bot.core.domain.plan import Plan
 from bot.core.facts.unit_file import UnitFile, UnitPart
 from bot.core.runners.systemd import RUNNER
 from bot.core.runners.systemd_user import RUNNER as USER_RUNNER
+from tests.unit.core.discovery.test_cases import CASES
 
 NAME = "relaunch-a-1.service"
 PATH = f"/etc/systemd/system/{NAME}"
@@ -248,6 +251,17 @@ def test_a_unit_that_runs_a_script(engines: Mapping[str, Engine]) -> None:
     ]
 
 
+def test_an_instance_of_a_template(engines: Mapping[str, Engine]) -> None:
+    unit = "[Service]\nExecStart=/opt/env/bin/vllm serve /models/%i --port 8000\n"
+    path = "/etc/systemd/system/v@.service"
+    at = [Artefact(path=path, kind="unit", text=unit), Artefact(path=f"{path[:-8]}a.service", kind="unit", text=unit)]
+    was = candidate_to_revision(next(one for one in discover(at, engines=engines) if one.unit == "v@a.service"))
+    now = UnitFile(there=True, parts=(UnitPart(kind="unit", path=path, text=unit.replace("8000", "8001")),))
+    assert lines(declared_by_others(now, was, "v@a.service", engines), engines, "vllm") == [
+        "port: recorded 8000, the unit file says 8001"
+    ]
+
+
 def test_a_found_unit_that_is_gone(engines: Mapping[str, Engine]) -> None:
     found = declared_by_others(UnitFile(there=False), recorded(engines), "q.service", engines)
     assert lines(found, engines) == ["unit file: recorded from q.service, the host has no such unit now"]
@@ -265,3 +279,29 @@ def test_the_unit_of_a_revision_is_where_it_was_found(engines: Mapping[str, Engi
         revision, source="scan: proc /proc/1", provenance={"unit": "unit run-1.service", "argv": "proc /proc/1"}
     )
     assert found_unit(transient) is None
+    instance = replace(revision, provenance={"unit": "unit q@a.service", "argv": "unit /etc/systemd/system/q@.service"})
+    assert found_unit(instance) == ("q@a.service", "/etc/systemd/system/q.service")
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_no_recorded_host_shows_a_change_where_its_sources_agree(
+    case: dict[str, Any], engines: Mapping[str, Engine]
+) -> None:
+    artefacts = [artefact_from_row(row) for row in case["artefacts"]]
+    for candidate in discover(artefacts, engines=engines):
+        revision = candidate_to_revision(candidate)
+        place = found_unit(revision)
+        if place is None or candidate.contradictions:
+            continue
+        name = place[0]
+        template = re.sub(r"@.*", "@.service", name)
+        owners = (name, template, name.replace(".service", ".container"))
+        parts = tuple(
+            UnitPart(kind=one.kind, path=one.path, text=one.text)
+            for one in artefacts
+            if one.kind in ("env_file", "script")
+            or (one.kind in ("unit", "dropin") and unit_name(one.path).name in owners)
+        )
+        found = declared_by_others(UnitFile(there=True, parts=parts), revision, name, engines)
+        unknown = [one for one in found.findings if one.judgement is Judgement.UNKNOWN]
+        assert len(lines(found, engines, candidate.engine.replace(".", "_"))) == len(unknown)
