@@ -35,6 +35,8 @@ _FIGURES = tuple(
         ("time", _TIME_NAME + r"[^\d|\n]{0,30}?" + _NUMBER.format("d") + r"\s*(?:" + _TIME_UNIT + r"|$)"),
         ("time", _NUMBER.format("e") + r"\s*(?:ms|s|seconds?)\s?(?:/|per )\s?(?:tok\w*|req\w*|iter\w*)"),
         ("time", _NUMBER.format("f") + r"\s*(?:ms|s|seconds?) (?:tpot|ttft|itl|latency)"),
+        ("time", _NUMBER.format("h") + r"\s*(?:ms|s|secs?|seconds)\s*(?:vs\.?|->|→|to|against)\s*[~≈]?\d"),
+        ("time", r"(?:\bvs\.?|->|→|\bto|\bagainst)\s*[~≈]?" + _NUMBER.format("i") + r"\s*(?:ms|s|secs?|seconds)\b"),
         ("rate", r"\|\s*(?:tg|pp)\s?\d+[^|]*\|\s*" + _NUMBER.format("g")),
     )
 )
@@ -56,7 +58,8 @@ _NAMES = tuple(
         (VERSION, r"\b(?P<x>(?:nightly|dev|image|tag)[-: ]?\d{4}-?\d\d-?\d\d\w*)"),
         (
             STAGE,
-            r"\b(?P<x>before|after|old|new|previous(?:ly)?|now|currently|last|earlier|latest|main|master|older|newer)\b",
+            r"\b(?P<x>before|after|old|new|previous(?:ly)?|now|currently|last|earlier|latest|main|master|older"
+            r"|newer)\b",
         ),
         (
             "slow_spec",
@@ -124,6 +127,8 @@ class _Reader:
     columns: list[dict[str, str]] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
     found: list[Named] = field(default_factory=list)
+    #: the two versions that the last heading names, where it names two
+    pair: tuple[str, ...] = ()
     #: rows of llama-bench whose `build:` line is still to come
     unbuilt: int = 0
 
@@ -148,6 +153,7 @@ class _Reader:
 
     def _head(self, names: Sequence[tuple[int, str, str]], text: str) -> None:
         new = {kind: name for _, kind, name in reversed(names)}
+        self.pair = _two_versions(names)
         if VERSION in new:
             self.heading.pop(STAGE, None)
         elif STAGE in new and len(text) < 60:
@@ -208,6 +214,7 @@ class _Reader:
         names: Sequence[tuple[int, str, str]],
         figures: Sequence[tuple[int, int, float, str]],
     ) -> None:
+        paired = self._paired(names, figures)
         claimed: set[tuple[int, str]] = set()
         before = 0
         for count, (start, end, value, family) in enumerate(figures):
@@ -220,9 +227,32 @@ class _Reader:
                     own[kind] = chosen[2]
                     if kind == VERSION:
                         own.pop(STAGE, None) if STAGE not in {k for _, k, _ in names} else None
+            if paired:
+                own[VERSION] = paired[count]
+                self.found.append(Named(index, value, family, "paired", own))
+                continue
             key = re.sub(r"[\d\W_]+", " ", _without_names(text[before:start])).strip()
             self.found.append(Named(index, value, family, key, own))
             before = end
+        self.pair = _two_versions(names) or self.pair
+
+    def _paired(
+        self, names: Sequence[tuple[int, str, str]], figures: Sequence[tuple[int, int, float, str]]
+    ) -> tuple[str, ...]:
+        """The versions of two figures, in order, where both come before both ("a against b: 92 against 61")."""
+        if len(figures) != 2 or figures[0][3] != figures[1][3]:
+            return ()
+        versions = [(at, name) for at, kind, name in names if kind == VERSION]
+        if not versions:
+            return self.pair
+        both = len({name for _, name in versions}) == 2 == len(versions) and versions[1][0] < figures[0][0]
+        return tuple(name for _, name in versions) if both else ()
+
+
+def _two_versions(names: Sequence[tuple[int, str, str]]) -> tuple[str, ...]:
+    """The versions of a line that names two, once each; more often, and their order says nothing."""
+    versions = tuple(name for _, kind, name in names if kind == VERSION)
+    return versions if len(versions) == 2 == len(set(versions)) else ()
 
 
 def _nearest(

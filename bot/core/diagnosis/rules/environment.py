@@ -86,6 +86,30 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="attention_backend_unsupported",
+        weight=88,
+        pattern=r"\b(?:flash ?attention|flashmla|flashinfer|fa[234])\b.{0,60}(?:kv[- _]?cache|fp8|dtype"
+        r"|head).{0,30}not (?:yet )?supported",
+        cause="The attention backend in use has no support for this KV cache type.",
+        fix="Use a KV cache of the model's own type, or another attention backend.",
+        overrides="kv_dtype_auto",
+        alternatives=("feature_conflict", "gpu_arch_unsupported"),
+    ),
+    Rule(
+        kind="attention_backend_unsupported",
+        weight=76,
+        pattern=r"(?:runtimeerror|assertionerror|valueerror|notimplementederror): .*(?:dtype|head_?(?:dim|size)"
+        r"|page_?size|block_?size|kbfloat16|khalf"
+        r"|kv_?cache)",
+        near=r"attention/\w+_backend|attention/backends|flash_?mla|flash_attn_interface|flashinfer/(?:decode|prefill"
+        r"|mla)|hopper/flash",
+        never=r"out of memory|illegal memory|ninja|nvcc|fatal error|no kernel image|undefined symbol",
+        sure=False,
+        cause="The attention kernel refuses the type, head size or page size that it is given.",
+        overrides="attention_triton",
+        alternatives=("feature_conflict", "gpu_arch_unsupported"),
+    ),
+    Rule(
+        kind="attention_backend_unsupported",
         weight=58,
         pattern=r"begin_forward\(|\.plan\(|in begin_forward|_fmha|prefill_wrapper|decode_wrapper",
         near=r"flashinfer_backend|attention/\w+_backend|flashinfer/(?:decode|prefill|mla)|attention/backends",

@@ -168,7 +168,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="spec_config",
         weight=90,
-        pattern=r"\bn_predict\b|topk\w* ?(?:>|greater than) ?1 (?:is )?(?:not|only)"
+        pattern=r"\bn_predict\b(?!\s*=)|topk\w* ?(?:>|greater than) ?1 (?:is )?(?:not|only)"
         r"|only supports? (?:eagle_?)?topk ?={1,2} ?1|"
         r"unknown speculative (?:type|method|algorithm)|unsupported speculative (?:method|algorithm|type)|"
         r"context type mtp requested but|doesn't contain mtp layers|does not contain (?:any )?mtp|no (?:mtp"
@@ -216,6 +216,15 @@ RULES: tuple[Rule, ...] = (
         cause="No draft model is named, so the target itself is taken as the draft, and it is none.",
         fix="Name the draft (--speculative-draft-model-path), or use an algorithm that needs none.",
         alternatives=("spec_draft_mismatch", "feature_conflict"),
+    ),
+    Rule(
+        kind="spec_draft_mismatch",
+        weight=85,
+        pattern=r"size mismatch for \S+: copying a param|error\(s\) in loading state_dict",
+        argv=r"--speculative-draft|--model-draft|-md |--speculative-(?:config|model)",
+        sure=False,
+        cause="A checkpoint's tensors have other shapes than the model built for it, most likely the draft's.",
+        alternatives=("model_config", "model_files_corrupt"),
     ),
     Rule(
         kind="spec_draft_mismatch",
@@ -345,6 +354,15 @@ RULES: tuple[Rule, ...] = (
         cause="Speculation and another feature that is switched on do not go together in this version.",
         fix="Give up one of the two, as the message says, or use a version that has both.",
         alternatives=("spec_config", "attention_backend_unsupported"),
+    ),
+    Rule(
+        kind="feature_conflict",
+        weight=64,
+        pattern=r"^\W*assert not \(?(?:self\.)?[\w.]+ and |^\W*assert \(?not (?:self\.)?\w*(?:enable|use|is)_\w+",
+        also=r"assertionerror",
+        sure=False,
+        cause="The engine asserts that two of its features are not on together, and they are.",
+        alternatives=("kernel_fault", "spec_config"),
     ),
     Rule(
         kind="feature_conflict",

@@ -6,7 +6,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="cuda_unavailable",
         weight=90,
-        pattern=r"failed to initialize cuda|no cuda gpus are available|no cuda-capable device"
+        pattern=r"failed to initialize cuda|no cuda gpus are available|no cuda-capable device|no cuda devices found"
         r"|torch not compiled with cuda|"
         r"cuda (?:is|was) not available|no gpu detected|cuda unknown error|cuda driver initialization failed|"
         r"no (?:usable|compatible) gpu found|no accelerator \(|could not select device driver"

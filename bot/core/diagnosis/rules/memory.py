@@ -331,6 +331,16 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="gpu_oom_runtime",
+        weight=92,
+        pattern=r"failed to allocate memory for \w+ with size (?P<size>\d+) .*alignedallocator"
+        r"|workspace buffer (?:is )?(?:too small|overflow)",
+        sure=False,
+        cause="The attention library's workspace is too small for this batch.",
+        fix="Fewer or shorter requests at once, or a larger workspace where the engine has a setting for it.",
+        alternatives=("attention_backend_unsupported", "kv_pool_exhausted"),
+    ),
+    Rule(
+        kind="gpu_oom_runtime",
         weight=91,
         pattern=_OOM_FULL,
         near=RUN_FRAMES,

@@ -12,12 +12,16 @@ _CHANGED = (
     r"|\b(?:after|since|when|upon|by|with) (?:\w+ ){0,3}(?:upgrad|updat|downgrad)\w*"
     r"|\b(?:up|down)grad(?:ed|ing|e) (?:from|to|back)|\b(?:roll(?:ed|ing)?|went|go(?:ing)?) back to\b|\bbisect\w*"
     r"|\bfirst bad commit\b|\b(?:between|from) \W?(?:v|b)?\d+[.\d]{2,}\S* (?:and|to) \W?(?:v|b)?\d+[.\d]{2,}"
+    r"|\bv?\d+\.\d+[.\w]* (?:vs\.?|versus|against|->|→) v?\d+\.\d+|\bversion is \d+ ?% (?:faster|slower)"
+    r"|\b(?:faster|slower) than (?:in |with |on )?(?:\w+ ){0,2}v?\d+\.\d+"
+    r"|(?<![\w.])v[01]\b.{0,60}(?<![\w.])v[01]\b(?!\.)"
     r"|\bstart(?:s|ing|ed) (?:with|in|from|at) \W?(?:v|b|version |commit )\d|\b(?:introduced|caused|broken) "
     r"(?:in|by|since) (?:v|b|pr |#|commit |version )\W?\w*\d|\brevert(?:ed|ing)?\b"
 )
 #: how people speak of speed
 _SPEED_WORDS = (
-    r"\bslow|\bperformance\b|\bspeeds?\b|through?put|\d ?(?:t/s|tps|tok(?:en)?s?/s|it/s)|tok(?:en)?s? per second"
+    r"\bslow|\bfaster\b|\bgpus?\b.{0,80}\d ?%|\bperformance\b|\bspeeds?\b|through?put|\d ?(?:t/s|tps|tok(?:en)?s?/s"
+    r"|it/s)|tok(?:en)?s? per second"
     r"|\blatency\b|\bttft\b|\btpot\b|utili[sz]ation"
 )
 #: how people say that it is slow without a reason
@@ -102,6 +106,19 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="slow_comm",
+        weight=50,
+        pattern=r"\b(?:tensor[ _-]?parallel\w*|tp|multi(?:ple)?[ -]gpus?|(?:two|four|eight|\d) (?:gpus"
+        r"|cards))\b.{0,140}\b(?:slower|not as good|worse"
+        r"|no (?:\w+ )?(?:increase|improvement|speed-?up|gain)|(?:same|lower) (?:speed|through?put)|unchanged"
+        r"|can ?not improve|n't scale)\b",
+        never=r"traceback \(most|error:",
+        sure=False,
+        cause="More GPUs are no faster: what they say to one another costs more than they add.",
+        fix="Compare with one GPU; look at the link (nvidia-smi topo -m), at P2P and at the custom all-reduce.",
+        alternatives=("slow_other", "slow_after_upgrade"),
+    ),
+    Rule(
+        kind="slow_comm",
         weight=48,
         pattern=r"pcie.{0,20}\b(?:x[148]|gen ?[12])\b|link width|narrower than|lnksta|max_link|pcie\.link",
         never=r"traceback \(most",
@@ -125,7 +142,8 @@ RULES: tuple[Rule, ...] = (
         r"|fall(?:s|ing)? back|eager|limit|max[_ -]?bs)|"
         r"(?:batch|bs)(?: size)?.{0,12}(?:limit|cap)\b|--disable-cuda-graph|enforce[-_]eager|(?:falls?"
         r"|falling) back to eager|eager mode",
-        never=r"traceback \(most|enforce eager set, disabling|possible solutions|out of memory",
+        never=r"traceback \(most|assertionerror|valueerror|runtimeerror|enforce eager set, disabling"
+        r"|possible solutions|out of memory",
         sure=False,
         cause="Decode runs (partly) without CUDA graphs.",
         overrides="cuda_graphs_on",
@@ -145,7 +163,8 @@ RULES: tuple[Rule, ...] = (
         weight=63,
         pattern=r"(?:clocks?|throttle)[_ ](?:event|throttle)?[_ ]?reasons?|thermal (?:slowdown|throttl)"
         r"|\bthrottl\w+|(?:sm|graphics|core)(?:/graphics)? clock|hw[_ ]slowdown|"
-        r"power (?:cap|brak)|performance state\s*: p[2-9]|\bpstate\b|\bclocks?\.(?:sm|gr|current)|(?:stuck"
+        r"power (?:cap|brak)|performance state\b.{0,20}\bp[2-8]\b|never (?:enters|reaches) p0"
+        r"|\bp[3-8] +\d+w +/ +\d+w.*\b(?:[2-9]\d|100)%|\bpstate\b|\bclocks?\.(?:sm|gr|current)|(?:stuck"
         r"|locked) (?:at|in).{0,30}(?:mhz|p[2-8]|low[- ]power)",
         never=r"traceback \(most",
         sure=False,
@@ -202,6 +221,16 @@ RULES: tuple[Rule, ...] = (
         cause="The launch uses speculation and only speeds are given: speculation is the first thing to compare "
         "without.",
         alternatives=("slow_other", "slow_cuda_graph_off"),
+    ),
+    Rule(
+        kind="slow_spec",
+        weight=50,
+        pattern=r"^\W*(?:n_accept|accept)\s*=\s*(?P<part>\d+(?:\.\d+)?%?)",
+        also=r"n_drafted|draft",
+        never=r"traceback \(most|error:",
+        sure=False,
+        cause="Drafted and accepted tokens are reported with the speed; speculation is what is being judged.",
+        alternatives=("slow_other",),
     ),
     Rule(
         kind="slow_spec",
