@@ -120,7 +120,9 @@ def _hour(day: datetime, hour: int) -> datetime:
 
 #: what was done -> words that ask for it
 _ACTIONS: dict[str, re.Pattern[str]] = {
-    "fail": re.compile(r"\b(?:fail(?:s|ed|ures?|ing)?|crash(?:ed|es)?|died|broke|oomed|went wrong)\b"),
+    "fail": re.compile(
+        r"\b(?:fail(?:s|ed|ures?|ing)?|crash(?:ed|es)?|died?|broke|oom(?:ed)?|(?:went|go) (?:wrong|down|away)|gone)\b"
+    ),
     "restart": re.compile(r"\b(?:re(?:start|launch|load|boot)(?:ed|s)?|bounced|cycled)\b"),
     "stop": re.compile(
         r"\b(?:stop(?:ped|s)?|kill(?:ed|s)?|terminated|ended|unloaded|halted|(?:took|taken|brought|shut|tore) (?:\S+ )"

@@ -103,7 +103,8 @@ def _asks_history(view: View) -> Intent | None:
         if past & pat.FAILURES or view.has(r"\b(?:crash|die|fail|not start|down|oom|not come)"):
             return Intent.LOGS
     was = view.first in ("did", "has", "have", "had", "was", "were")
-    if was and (past or view.act.verb in ACTION_VERBS or "been" in words):
+    befell = view.has(r"\b(?:crash|fail|die|oom|go (?:down|away))\b")
+    if was and (past or view.act.verb in ACTION_VERBS or "been" in words or befell):
         return Intent.HISTORY
     return Intent.HISTORY if pat.ASKS_HISTORY.search(view.text) or pat.ASKS_WHAT_BEFELL.search(view.text) else None
 

@@ -76,6 +76,8 @@ def test_what_is_no_time_is_none(words: str) -> None:
         ("when did we last run deepseek?", "start"),
         ("who brought gemma up", "start"),
         ("history lab7", None),
+        ("which server went down last night", "fail"),
+        ("did gemma go away", "fail"),
     ],
 )
 def test_what_is_asked_about(text: str, action: str | None) -> None:

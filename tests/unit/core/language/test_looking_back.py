@@ -17,6 +17,7 @@ from tests.unit.core.language.fleet import read
         ("who stopped gemma on node8 this evening?", "node8", "this evening"),
         ("history of node8 since 2026-11-30", "node8", "since 2026-11-30"),
         ("what died on node8", "node8", None),
+        ("did gemma crash last night?", None, "last night"),
     ],
 )
 def test_the_past_is_asked_for(text: str, host: str | None, when: str | None) -> None:
