@@ -7,78 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.core.discovery import program_options as options
+from bot.core.discovery.accounts import ACCOUNTS, with_assignments
 from bot.core.discovery.launch_call import Call
 from bot.core.discovery.program_options import WRAPPERS, Options
-from bot.core.discovery.shell_state import Variable, basename, is_unknown, join_path
+from bot.core.discovery.shell_state import Variable, basename, join_path
 
 if TYPE_CHECKING:
     from bot.core.discovery.shell_run import Interpreter
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-
-
-def _as_user(call: Call, user: str | None, *, keep: bool, login: bool) -> Call:
-    """The command under another account: a fresh environment unless it is kept, and no virtual environment."""
-    home = None if user is None else ("/root" if user == "root" else f"/home/{user}")
-    return replace(
-        call,
-        user=user,
-        home=home,
-        env=call.env if keep else {},
-        venv=call.venv if keep else None,
-        cwd=home if login else call.cwd,
-    )
-
-
-def _with_assignments(call: Call, position: int, origin: str) -> Call:
-    env = dict(call.env)
-    while position < len(call.argv):
-        match = _ASSIGNMENT.fullmatch(call.argv[position])
-        if match:
-            env[match[1]] = Variable(match[2], True, origin)
-        elif not is_unknown(call.argv[position]):
-            # `env $(cat .env) …`: variables that only running would tell
-            break
-        position += 1
-    return replace(call, env=env, argv=call.argv[position:])
-
-
-def _sudo(shell: "Interpreter", call: Call) -> Call | None:
-    pairs, position = options.SUDO.read(call.argv)
-    given = dict(pairs)
-    user = given.get("-u") or given.get("--user") or "root"
-    keep = "-E" in given or given.get("--preserve-env") == ""
-    kept = {name: call.env[name] for name in given.get("--preserve-env", "").split(",") if name in call.env}
-    inner = _as_user(call, user.removeprefix("#"), keep=keep, login="-i" in given or "--login" in given)
-    inner = replace(inner, env={**kept, **inner.env}, cwd=given.get("-D") or given.get("--chdir") or inner.cwd)
-    inner = _with_assignments(inner, position, shell.origin(call.line))
-    shell_asked = {"-i", "-s", "--login", "--shell"} & given.keys()
-    return inner.with_argv(("sh",)) if shell_asked and not inner.argv else inner
-
-
-def _doas(shell: "Interpreter", call: Call) -> Call | None:
-    pairs, position = options.DOAS.read(call.argv)
-    inner = _as_user(call, dict(pairs).get("-u") or "root", keep=False, login=False)
-    return inner.with_argv(call.argv[position:])
-
-
-def _su(shell: "Interpreter", call: Call) -> Call | None:
-    """su [-] USER -c TEXT, runuser -u USER -- COMMAND."""
-    login = any(word in ("-", "-l", "--login") for word in call.argv)
-    words = (call.argv[0], *(word for word in call.argv[1:] if word != "-"))
-    pairs, position = options.SU.read(words)
-    given = dict(pairs)
-    user = given.get("-u") or given.get("--user")
-    rest = words[position:]
-    if user is None:
-        user, rest = (rest[0] if rest else "root"), rest[1:]
-        late, behind = options.SU.read(("su", *rest))
-        given.update(late)
-        rest = rest[behind - 1 :]
-    text = given.get("-c") or given.get("--command")
-    inner = _as_user(call, user, keep=not login, login=login)
-    # without a command it is a shell that reads its input
-    return inner.with_argv(("sh", "-c", text) if text else rest or ("sh",))
 
 
 def _env(shell: "Interpreter", call: Call) -> Call | None:
@@ -98,7 +35,7 @@ def _env(shell: "Interpreter", call: Call) -> Call | None:
     if call.argv[position : position + 1] == ("-",):
         env, position = {}, position + 1
     inner = replace(call, env=env, cwd=cwd, argv=(*split, *call.argv[position:]))
-    return _with_assignments(inner, 0, shell.origin(call.line))
+    return with_assignments(inner, 0, shell.origin(call.line))
 
 
 def _skip(syntax: Options) -> Callable[["Interpreter", Call], Call | None]:
@@ -106,11 +43,6 @@ def _skip(syntax: Options) -> Callable[["Interpreter", Call], Call | None]:
         return call.with_argv(call.argv[syntax.end(call.argv) + syntax.positional :])
 
     return handed_on
-
-
-def _gosu(shell: "Interpreter", call: Call) -> Call | None:
-    user = call.argv[1] if len(call.argv) > 1 else None
-    return _as_user(call, user, keep=True, login=False).with_argv(call.argv[2:])
 
 
 def _systemd_run(shell: "Interpreter", call: Call) -> Call | None:
@@ -139,17 +71,6 @@ def _systemd_run(shell: "Interpreter", call: Call) -> Call | None:
     return inner if scope else replace(inner, unit=unit or "run-*.service", venv=None)
 
 
-def _start_stop_daemon(shell: "Interpreter", call: Call) -> Call | None:
-    pairs, position = options.START_STOP_DAEMON.read(call.argv)
-    given = dict(pairs)
-    program = given.get("-a") or given.get("--startas") or given.get("-x") or given.get("--exec")
-    if program is None or not ({"-S", "--start"} & given.keys()):
-        return call.with_argv(())
-    user = (given.get("-c") or given.get("--chuid") or "").partition(":")[0]
-    cwd = given.get("-d") or given.get("--chdir") or call.cwd
-    return replace(call, argv=(program, *call.argv[position:]), user=user or call.user, cwd=cwd)
-
-
 def _script_program(shell: "Interpreter", call: Call) -> Call | None:
     """util-linux's `script -c TEXT FILE`."""
     text = dict(options.SCRIPT.read(call.argv)[0])
@@ -158,10 +79,7 @@ def _script_program(shell: "Interpreter", call: Call) -> Call | None:
 
 
 PASSING: Mapping[str, Callable[["Interpreter", Call], Call | None]] = {
-    "sudo": _sudo,
-    "doas": _doas,
-    "su": _su,
-    "runuser": _su,
+    **ACCOUNTS,
     "env": _env,
     "nohup": _skip(options.SETSID),
     "setsid": _skip(options.SETSID),
@@ -171,15 +89,9 @@ PASSING: Mapping[str, Callable[["Interpreter", Call], Call | None]] = {
     "nocorrect": _skip(options.SETSID),
     "exec": _skip(options.EXEC),
     "time": _skip(options.TIME),
-    "daemonize": _skip(Options(frozenset(("-a", "-e", "-o", "-c", "-p", "-l", "-u", "-E")))),
     "systemd-cat": _skip(options.SYSTEMD_CAT),
-    "chroot": _skip(options.CHROOT),
     "dtach": _skip(Options(frozenset(("-A", "-c", "-n", "-N")))),
-    "gosu": _gosu,
-    "su-exec": _gosu,
-    "setuidgid": _gosu,
     "systemd-run": _systemd_run,
-    "start-stop-daemon": _start_stop_daemon,
     "script": _script_program,
 }
 

@@ -113,9 +113,9 @@ WRAPPERS: Mapping[tuple[str, ...], Options] = {
 #: wrappers whose options are too many to know: the launch is looked for behind them
 LOOSE_WRAPPERS = frozenset(
     ("srun", "mpirun", "mpiexec", "apptainer", "singularity", "nsys", "ncu", "py-spy", "perf", "strace", "gdb",
-     "dotenv", "op", "doppler", "infisical", "direnv", "firejail", "bwrap", "cgexec", "chpst", "proxychains",
+     "dotenv", "op", "doppler", "infisical", "direnv", "firejail", "bwrap", "cgexec", "proxychains",
      "proxychains4", "torsocks", "mise", "nix", "nix-shell", "tini", "dumb-init", "catatonit", "xvfb-run", "setarch",
-     "linux64", "rlwrap", "optirun", "prime-run", "rocprof", "enroot", "distrobox", "toolbox", "setpriv", "unshare",
+     "linux64", "rlwrap", "optirun", "prime-run", "rocprof", "enroot", "distrobox", "toolbox", "unshare",
      "nsenter", "softlimit", "ltrace", "valgrind", "memray", "scalene", "opentelemetry-instrument", "ddtrace-run",
      "coverage", "cgrun", "dcgmproftester", "memkind", "hwloc-bind", "likwid-pin", "jemalloc.sh", "spack", "guix",
      "gpu-lock", "simple_gpu_scheduler", "tsp", "ts", "nq", "pueue", "task-spooler", "bsub", "qsub", "salloc")
@@ -159,7 +159,23 @@ DOCKER_EXEC = _options("-e --env --env-file -w --workdir -u --user --detach-keys
 SYSTEMD_CAT = _options("-t --identifier -p --priority --stderr-priority --level-prefix")
 SCRIPT = _options("-c --command -I -O -B -T -m -o -E -t")
 CHROOT = _options("", 1)
-GOSU = _options("", 1)
+SETPRIV = _options(
+    "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set --securebits"
+    " --selinux-label --apparmor-profile --pdeathsig --landlock-access --landlock-rule --seccomp-filter --ptracer"
+)
+#: those that say who it is
+SETPRIV_ACCOUNT = frozenset(
+    ("--reuid", "--ruid", "--euid", "--regid", "--rgid", "--egid", "--groups", "--clear-groups", "--keep-groups",
+     "--init-groups", "--reset-env")
+)  # fmt: skip
+CHPST = _options("-u -U -b -e -/ -C -n -l -L -m -d -o -p -f -c -r -t")
+PKEXEC = _options("--user")
+CAPSH = _options()
+DAEMONIZE = _options("-a -e -o -c -p -l -u -E")
+DAEMON = _options(
+    "-n --name -X --command -P -F --pidfile -p -e --env -u --user -D --chdir -m --umask -o --output -O --stdout -E"
+    " --stderr -t --check"
+)
 
 
 @dataclass(frozen=True, slots=True)
