@@ -72,4 +72,4 @@ def test_a_protected_host_asks_and_a_training_run_is_not_disturbed(talk: Talk) -
     refused = talk.wait(ts, "train.py")
     assert "mlteam" in refused
     health = talk.say("@Relaunch health of blackwell-train")
-    assert "in use by mlteam: " in talk.wait(health, "blackwell-train")
+    assert "mlteam: " in talk.wait(health, "blackwell-train")
