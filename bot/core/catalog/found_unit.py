@@ -9,12 +9,16 @@ from bot.core.domain.catalog import Revision
 _UNIT = re.compile(r"\bunit ((?:/[^\s,]*/)?)([\w@.:\\-]+\.(?:service|container))")
 #: beginnings of places that are files of units; a transient unit is only named
 _OF_FILES = ("unit ", "dropin ", "env_file ", "env file ")
+#: a unit in such a text may never have been written
+_WRITERS = ("script ", "history ")
 _SCANNED = "scan"
 
 
 def found_unit(revision: Revision) -> tuple[str, str | None] | None:
     """(name with its type, path of its file where that was seen); None where no unit file was among what showed it."""
     source = revision.source.removeprefix(f"{_SCANNED}: ")
+    if source.startswith(_WRITERS):
+        return None
     fields = {**revision.provenance, "source": source}
     # the name of the unit itself: others may be of its template
     places = [revision.provenance.get("unit", source), source, *revision.provenance.values()]

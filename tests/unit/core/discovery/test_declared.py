@@ -294,14 +294,13 @@ def test_no_recorded_host_shows_a_change_where_its_sources_agree(
         if place is None or candidate.contradictions:
             continue
         name = place[0]
-        template = re.sub(r"@.*", "@.service", name)
-        owners = (name, template, name.replace(".service", ".container"))
-        parts = tuple(
-            UnitPart(kind=one.kind, path=one.path, text=one.text)
-            for one in artefacts
-            if one.kind in ("env_file", "script")
-            or (one.kind in ("unit", "dropin") and unit_name(one.path).name in owners)
-        )
+        owners = (name, name.replace(".service", ".container"), re.sub(r"@.*", "@.service", name))
+        of_units = [(unit_name(one.path).name, one) for one in artefacts if one.kind in ("unit", "dropin")]
+        # systemd has one file for a unit: its own before its template's
+        own = next(owner for owner in owners if any(owner == of and one.kind == "unit" for of, one in of_units))
+        chosen = [one for of, one in of_units if of == own or (of in owners and one.kind == "dropin")]
+        chosen += [one for one in artefacts if one.kind in ("env_file", "script")]
+        parts = tuple(UnitPart(kind=one.kind, path=one.path, text=one.text) for one in chosen)
         found = declared_by_others(UnitFile(there=True, parts=parts), revision, name, engines)
         unknown = [one for one in found.findings if one.judgement is Judgement.UNKNOWN]
         assert len(lines(found, engines, candidate.engine.replace(".", "_"))) == len(unknown)
