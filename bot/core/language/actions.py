@@ -88,7 +88,7 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
     if verb in ("make", "do", "perform", "give") and (done := _DOING.match(text)):
         return _DONE[done.group(1)]
-    if verb in ("make", "let", "have", "get") and "run" in words[1:] and target:
+    if verb in ("make", "let", "have", "get") and {"run", "running"} & set(words[1:]) and target:
         return Intent.START
     if _again(verb, words, text, particle):
         return Intent.RESTART

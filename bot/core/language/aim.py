@@ -19,6 +19,8 @@ from bot.core.language.vocabulary import Vocabulary
 _NO_CATALOG, _NO_INVENTORY = Catalog(), Inventory()
 _SPECULATIVE = frozenset({"speculative_steps", "speculative_draft_tokens", "speculative_topk"})
 _REPLACING = frozenset({"replace", "swap", "exchange"})
+#: words that mean the thread's launch
+_POINTING = frozenset({"it", "this", "that", "same"})
 #: more words than a request ever has
 _MOST_WORDS = 150
 
@@ -127,10 +129,18 @@ def _with_thread(made: Command, request: Request) -> Command:
         reason = Reason(slot="host", value=context.host, how="thread")
         made = replace(made, host=context.host, hosts=(context.host,), reasons=(*made.reasons, reason))
     again = made.reference is None or made.reference.kind == "last"
-    if not named and again and context.config and made.host == context.host and request.intent is not Intent.STOP:
+    here = made.host == context.host or _elsewhere(made, request)
+    if not named and again and context.config and here and request.intent is not Intent.STOP:
         reason = Reason(slot="config", value=context.config, how="thread")
         made = replace(made, config=context.config, reasons=(*made.reasons, reason))
     return made
+
+
+def _elsewhere(made: Command, request: Request) -> bool:
+    """ "start it on node8", "same on node8": the thread's config on another host."""
+    words = {t.text for t in request.slots.tokens}
+    points = bool(words & _POINTING) or request.act.kind in ("fragment", "statement")
+    return points and request.intent is Intent.START and len(made.hosts) == 1
 
 
 def _fits_thread(made: Command, request: Request) -> bool:

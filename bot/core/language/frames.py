@@ -4,7 +4,8 @@ import re
 
 POLITE = r"(?:(?:please|kindly|just|quickly|maybe|possibly|also|now|again|perhaps|simply|then|finally|pretty|still) )*"
 NEGATED = re.compile(
-    POLITE
+    r"(?:(?:no|nope|nah|oh|ah|wait) )*"
+    + POLITE
     + r"(?:(?:do not|never ever|never|not|let us not|let us please not|(?:there is )?no (?:need"
         r"|reason) (?:to|for)|no more"
     r"|(?:you|we|i|one|nobody|no one|they|people|someone|somebody) (?:should|must|need|can|could|would"
@@ -21,7 +22,7 @@ FORGET = re.compile(r"(?:please )?(?:do not|never) forget to |remember to |(?:ca
 REQUEST = re.compile(
     r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?(?: to| go)?"
     r"|(?:i|we) would (?:like|love|appreciate|prefer)(?: for)?(?: you)? to|(?:i|we) (?:want|need"
-        r"|wish)(?: for)? you to|i (?:want|wish) to"
+        r"|wish)(?: for)? you to|i (?:want|wish) to|(?:i am|we are) (?:wanting|needing|looking) to"
     r"|i would (?:like|love) to|we would (?:like|love) to|let us|let me|go ahead(?: and)?|go and"
         r"|feel free to|be so (?:kind|good)(?: as)?(?: to| and)?"
     r"|be a dear and|do (?:me|us) a favou?r(?: and)?|help (?:me|us)(?: to)?|try to"
@@ -45,7 +46,8 @@ WISH = re.compile(
     r"|the bot)(?: here| please)?|you (?:can|may|might|should|could)(?: now| safely| just)?"
     r"|(?:we|i) (?:need|have|ought|must|got|have got|really need|really have|want|would want"
     r"|still need|still have)(?: to)?|we must|i must|it is time to|time to"
-    r"|(?:is it|would it be) possible (?:for you )?to|someone (?:please )?|somebody (?:please )?"
+    r"|(?:is it|would it be) possible (?:for you )?to|(?:is it|it is) possible (?:that )?you"
+    r"|someone (?:please )?|somebody (?:please )?"
     r"|anyone (?:please )?) "
 )
 MAYBE = re.compile(

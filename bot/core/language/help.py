@@ -47,9 +47,7 @@ FORMS: tuple[Form, ...] = (
     Form(intent=Intent.CHANGE, syntax="(in a launch's thread) with SETTINGS", example="and with 32k context"),
     Form(intent=Intent.STATUS, syntax="status [HOST|MODEL]", example="what is running on {host}?"),
     Form(intent=Intent.HEALTH, syntax="health [HOST|MODEL]", example="health"),
-    Form(
-        intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="logs of {config}"
-    ),
+    Form(intent=Intent.LOGS, syntax="logs [of] HOST|MODEL [last N lines]", example="logs of {config}"),
     Form(
         intent=Intent.BENCH,
         syntax="bench MODEL|HOST [with N clients]",

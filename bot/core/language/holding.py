@@ -1,7 +1,8 @@
 """What keeps a request from being acted on now: a condition, a later time, a withdrawal."""
 
+from bot.core.domain.command import Intent
+from bot.core.language import actions, phrases
 from bot.core.language import lexicon as lex
-from bot.core.language import phrases
 from bot.core.language.message import Message
 from bot.core.language.speech import ACTION_VERBS, WH, Act
 
@@ -48,7 +49,7 @@ def held(message: Message, place: int, *, waits: bool = False) -> str | None:
             return "deferred"
         if at > place and _doubts(act, other):
             return "question"
-        if at > place and _withdraws(message, at):
+        if at > place and _withdraws(message, place, at):
             return "withdrawn"
     return None
 
@@ -89,11 +90,24 @@ def _doubts(act: Act, other: Act) -> bool:
     return act.kind == "wish" and act.clause.end == "?" and other.kind == "question" and other.clause.words[0] in WH
 
 
-def _withdraws(message: Message, at: int) -> bool:
+def _withdraws(message: Message, place: int, at: int) -> bool:
     other = message.acts[at]
     if " ".join(other.clause.words) in _WITHDRAWALS:
         return True
-    return other.kind == "negated" and other.verb in ACTION_VERBS and not message.slots_of(at).target
+    if other.kind != "negated" or message.slots_of(at).target:
+        return False
+    asked, denied = (
+        actions.action(a, target=True, own_target=True, overrides=False, thread=True)
+        for a in (message.acts[place], other)
+    )
+    return asked is denied or (other.verb in ACTION_VERBS and not _undone(asked, denied))
+
+
+def _undone(asked: Intent | None, denied: Intent | None) -> bool:
+    """ "stop it, and never start it again": what is denied would undo the request, so the request stands."""
+    if asked is Intent.STOP:
+        return denied in (Intent.START, Intent.RESTART)
+    return asked is Intent.START and denied is Intent.STOP
 
 
 def _own_words(act: Act) -> str:

@@ -29,7 +29,7 @@ def of(message: Message, place: int) -> Intent:
     if act.kind in ("request", "wish") and _saves(message, act):
         return Intent.SAVE
     joins = act.kind in ("fragment", "question") and act.clause.words[0] in _CARRYING_ON
-    joins = joins or (act.kind == "fragment" and bool(found.settings.relative))
+    joins = joins or (act.kind == "fragment" and bool(found.settings.relative or _repeats(message, place)))
     if joins and follow_up(message, place) is Intent.CHANGE:
         return Intent.NONE
     if act.kind in ASKING and (acted := _action(message, place, act, found)) is not None:
@@ -132,6 +132,14 @@ def _names_something(message: Message, intent: Intent, unknown: str, length: int
     return strange and length == 1 and not unknown.endswith("ing")
 
 
+def _repeats(message: Message, place: int) -> bool:
+    """ "same but tp 1", "tp 1 instead": as it was, but for what is said here."""
+    clause = message.acts[place].clause
+    before = message.acts[place - 1].clause.words if place else []
+    same = before[-1:] == ["same"] or (bool(before) and set(before) <= _AS_IT_WAS)
+    return (same and clause.link == "but") or (clause.words[-1] == "instead" and clause.end != "?")
+
+
 def follow_up(message: Message, place: int) -> Intent:
     """In a thread: "and with 5 steps", "64k context please", "plain instead"."""
     clause = message.acts[place].clause
@@ -141,14 +149,14 @@ def follow_up(message: Message, place: int) -> Intent:
     if any(a.kind in ("past", "statement", "own_plan") for a in message.acts):
         return Intent.NONE
     found = message.slots_of(place)
-    before = message.acts[place - 1].clause.words if place else []
-    same_but = before[-1:] == ["same"] or (bool(before) and set(before) <= _AS_IT_WAS)
+    same_but = _repeats(message, place)
+    going = words[next((i for i, w in enumerate(words) if w not in lex.OPENERS or w in _GOING_ON), 0)]
     opener = bool(
         set(words[:2]) & _JOINING or {"instead", "please"} & set(words) or (clause.link == "but" and same_but)
     )
     if found.set_anything and (opener or not draft.leftovers(found.tokens)):
         return Intent.CHANGE
-    other_config = {"instead", "without"} & set(words) or words[0] in _GOING_ON or same_but
+    other_config = {"instead", "without"} & set(words) or going in _GOING_ON or same_but
     if opener and found.names.anything and other_config:
         return Intent.CHANGE
     return Intent.RESTART if words[0] == "again" and len(words) <= 3 else Intent.NONE

@@ -232,7 +232,8 @@ FILLERS = words(
     "separately onwards online offline live public internal currently presently whichever same-ish "
     "identical nice lovely "
     "beloved favorite favourite dear poor damn bloody fucking freaking stupid goddamn crappy ol holy "
-    "space sessions session prompts prompt replies answers today's yesterday's reason reasons purpose purposes"
+    "space sessions session prompts prompt replies answers "
+    "wanting needing looking meant today's yesterday's reason reasons purpose purposes"
 )
 
 #: frequent English words that are never corrected to a name or a verb (besides everything above)

@@ -94,7 +94,7 @@ def _asks_schedules(view: View) -> Intent | None:
 
 def _asks_history(view: View) -> Intent | None:
     words, past = view.words, view.words & pat.PAST_ACTIONS
-    looks_back = bool(past or words & {"did", "last"} or view.act.verb or pat.HISTORY.search(view.text))
+    looks_back = bool(past or words & {"did", "last", "used"} or view.act.verb or pat.HISTORY.search(view.text))
     if view.first in ("who", "when", "whose") and looks_back:
         return Intent.STATUS if words & {"using", "owns"} else Intent.HISTORY
     if view.first == "why":
@@ -209,6 +209,8 @@ def _lists(view: View) -> Intent | None:
     running = view.has(r"\bmodels?\b") and view.has(r"\b(?:running|loaded|up|serving)\b")
     if view.listing and pat.CATALOG.search(view.text) and not running:
         return Intent.CATALOG
+    if view.host and view.listing and (of := re.match(r"(?:the )?gpus? (of|in|on|at)\b", view.text)):
+        return Intent.HOSTS if of.group(1) in ("of", "in") else Intent.STATUS
     if view.host and view.act.kind == "question" and view.has(r"\bgpus?\b.*\b(?:have|got)\b|\b(?:hardware|specs?)\b"):
         return Intent.HOSTS
     if view.listing and pat.HOSTS.search(view.text) and not view.host and not view.target:

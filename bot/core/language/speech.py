@@ -108,6 +108,8 @@ def _framed(clause: Clause, words: list[str], at: int) -> Act:
             at = _skip(words, after)
         elif words[at] == "i" and words[at + 1 : at + 2] == ["want"] and _verb(words, at + 2, False) in ACTION_VERBS:
             at += 2  # "i want start": the "to" left out
+        elif words[at] == "to" and words[at - 1 : at] == ["please"] and _verb(words, at + 1, False) in ALL_VERBS:
+            at += 1  # "please to stop X"
         elif (taken := _match(frames.WISH, words, at)) and _verb(words, _skip(words, at + taken), False):
             at, wish = _skip(words, at + taken), True
         else:

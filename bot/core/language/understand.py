@@ -8,7 +8,7 @@ from bot.core.domain.catalog import Catalog
 from bot.core.domain.command import ACTIONS, Command, Intent, Question, ThreadContext
 from bot.core.domain.engine import Engine
 from bot.core.domain.host import Inventory
-from bot.core.language import aim, draft, holding, injection, intents, lookup, slots, slowdown
+from bot.core.language import aim, correcting, draft, holding, injection, intents, lookup, slots, slowdown
 from bot.core.language import lexicon as lex
 from bot.core.language.clauses import split
 from bot.core.language.message import ASKING, Message
@@ -108,6 +108,8 @@ class _Reader:
                 follows = intents.follow_up(self.message, place)
                 if follows is not Intent.NONE:
                     return self._act([(place, follows)])
+        if corrected := self._corrected():
+            return corrected
         if not self.acts or any(a.kind not in ("fragment", "social") or a.clause.end == "?" for a in self.acts):
             return None
         tokens = slots.join([a.clause for a in self.acts if a.kind == "fragment"])
@@ -115,15 +117,26 @@ class _Reader:
         if self.message.context and found.set_anything and not draft.leftovers(tokens):
             self.merged = frozenset(range(len(self.acts)))
             return self._act([(next(i for i, a in enumerate(self.acts) if a.kind == "fragment"), Intent.CHANGE)])
-        if not (found.names.hits and found.hosts.named) or draft.leftovers(tokens):
+        said = [w for a in self.acts for w in a.clause.words]
+        polite = "please" in said or said[-1] == "go"
+        raised = polite and bool(lex.PARTICLES_UP & set(said) - {"on"})
+        if not found.names.hits or not (found.hosts.named or raised) or draft.leftovers(tokens):
             return None
         place = next(i for i, a in enumerate(self.acts) if a.kind == "fragment")
         self.merged = frozenset(range(len(self.acts)))
         made = self._act([(place, Intent.START)])
-        polite = any("please" in a.clause.words for a in self.acts)
         if polite or made.ask or made.intent is not Intent.START:
             return made
         return replace(made, ask=True, question=Question(code="no_verb"))
+
+    def _corrected(self) -> Command | None:
+        """In a thread: another host or config than the one that was taken, without a verb."""
+        if any(a.kind not in ("fragment", "social") and not correcting.means(a.clause.words) for a in self.acts):
+            return None
+        for place in range(len(self.acts)):
+            if (meant := correcting.intent(self.message, place)) is not Intent.NONE:
+                return self._act([(place, meant)])
+        return None
 
     def _slowdown(self) -> Command | None:
         """A thread's server, or one that is named, is told to be slower than before."""

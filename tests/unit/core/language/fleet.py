@@ -27,17 +27,17 @@ def engines() -> dict[str, Engine]:
 
 
 @cache
-def fleet() -> tuple[Catalog, Inventory]:
-    """Catalog and inventory of tests/cases/language/fleet.yaml."""
-    return catalog_from_yaml_data(yaml.safe_load((CASES / "fleet.yaml").read_text()))
+def fleet(name: str = "") -> tuple[Catalog, Inventory]:
+    """Catalog and inventory of tests/cases/language[/name]/fleet.yaml."""
+    return catalog_from_yaml_data(yaml.safe_load((CASES / name / "fleet.yaml").read_text()))
 
 
 @cache
-def vocabulary() -> Vocabulary:
+def vocabulary(name: str = "") -> Vocabulary:
     """The fleet's vocabulary."""
-    return Vocabulary.of(*fleet(), engines())
+    return Vocabulary.of(*fleet(name), engines())
 
 
-def read(text: str, context: ThreadContext | None = None, bot_user: str | None = None) -> Command:
-    """Understand a sentence in the fleet."""
-    return understand(text, *fleet(), context, bot_user, vocabulary=vocabulary())
+def read(text: str, context: ThreadContext | None = None, bot_user: str | None = None, *, name: str = "") -> Command:
+    """Understand a sentence in the fleet of that name."""
+    return understand(text, *fleet(name), context, bot_user, vocabulary=vocabulary(name))

@@ -1,9 +1,11 @@
-"""Sentences as ten different people type them, labelled before they were tried (tests/cases/language/*.jsonl).
+"""Sentences as ten different people type them, labelled before they were tried (tests/cases/language/*.jsonl;
+each folder below it holds another fleet with its own sentences).
 
 A label holds what must be understood: `intent` may be a list (any is right); `ask: true` means that nothing may be done
 yet; a slot that is not labelled is not looked at, except that an action invents no settings."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +14,15 @@ from bot.core.domain.command import ACTIONS
 from bot.core.language.answer import answer, context_from_json
 from tests.unit.core.language.fleet import CASES, read
 
+
+def _fleet_of(file: Path) -> str:
+    """The folder of a file of cases, "" for the first fleet."""
+    return "" if file.parent == CASES else file.parent.name
+
+
 ROWS = [
-    pytest.param(json.loads(line), id=f"{file.stem}:{number}")
-    for file in sorted(CASES.glob("*.jsonl"))
+    pytest.param(json.loads(line), _fleet_of(file), id=f"{_fleet_of(file)}{file.stem}:{number}")
+    for file in sorted(CASES.rglob("*.jsonl"))
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
 ]
 SPECULATIVE = {"speculative_steps", "speculative_draft_tokens", "speculative_topk"}
@@ -28,10 +36,10 @@ def _held_back(got: dict[str, Any]) -> bool:
     return bool(got["ask"]) or got["intent"] in ("none", "help")
 
 
-@pytest.mark.parametrize("row", ROWS)
-def test_sentence_is_understood_as_labelled(row: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("row", "fleet"), ROWS)
+def test_sentence_is_understood_as_labelled(row: dict[str, Any], fleet: str) -> None:
     want = row["expect"]
-    got = answer(read(row["text"], context_from_json(row.get("context"))))
+    got = answer(read(row["text"], context_from_json(row.get("context")), name=fleet))
     if want.get("ask"):
         assert _held_back(got)
     else:
@@ -59,7 +67,7 @@ def _settings_match(want: dict[str, Any], got: dict[str, Any]) -> None:
     assert got["intent"] not in ACTIONS or set(got["overrides"]) <= allowed
 
 
-@pytest.mark.parametrize("row", [r for r in ROWS if r.values[0]["tier"] in ("mustnot", "hostile")])
-def test_what_must_not_act_never_acts(row: dict[str, Any]) -> None:
-    got = answer(read(row["text"], context_from_json(row.get("context"))))
+@pytest.mark.parametrize(("row", "fleet"), [r for r in ROWS if r.values[0]["tier"] in ("mustnot", "hostile")])
+def test_what_must_not_act_never_acts(row: dict[str, Any], fleet: str) -> None:
+    got = answer(read(row["text"], context_from_json(row.get("context")), name=fleet))
     assert got["intent"] not in ACTIONS or got["ask"]
