@@ -154,6 +154,9 @@ class _Project:
         variable = self._values.get(name)
         if variable is not None and self._dotenv is not None and self._dotenv not in self.used:
             self.used.append(self._dotenv)
+        if variable is not None and is_unset(variable.text):
+            # `MODEL=$1 docker compose up` without an argument
+            variable = replace(variable, value="")
         present = variable is not None and (bool(variable.text) or not operator.startswith(":"))
         if operator.endswith("+"):
             return self.interpolate(argument) if present else ""

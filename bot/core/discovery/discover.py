@@ -13,7 +13,7 @@ from bot.core.discovery.child_shell import run_script
 from bot.core.discovery.compose import sight_compose, sight_up
 from bot.core.discovery.history import sight_history
 from bot.core.discovery.inspect import sight_inspect
-from bot.core.discovery.launch_call import Call, Evidence, Sighting
+from bot.core.discovery.launch_call import Call, Evidence, Sighting, without_plain
 from bot.core.discovery.logs import sight_log
 from bot.core.discovery.merge import Group, differences, group_launches, kind_of, merged_environment, outer_port
 from bot.core.discovery.process import read_ps, sight_processes, unit_of_cgroup
@@ -86,7 +86,7 @@ def _launches(artefacts: Sequence[Artefact], engines: Mapping[str, Engine], worl
     for artefact in artefacts:
         if artefact.kind == "log":
             sightings.extend(sight_log(artefact, engines))
-    return [recognise(sighting, engines) for sighting in sightings]
+    return [recognise(sighting, engines) for sighting in without_plain(sightings)]
 
 
 def _sight_callers(artefacts: Sequence[Artefact], world: World) -> list[Sighting]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
-from bot.core.discovery.launch_call import Evidence, Sighting
+from bot.core.discovery.launch_call import Evidence, Sighting, service_of
 from bot.core.discovery.shell_dialect import FISH, SH, ZSH
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
 from bot.core.discovery.shell_state import Scope, clean
@@ -201,7 +201,13 @@ def sight_history(artefact: Artefact, world: World, script_names: Sequence[str])
         shell.run_text(clean(entry.text))
         scope = shell.scope
         found.extend(replace(one, seen_at=entry.at) for one in shell.launches)
-    return found
+    return _latest_services(found)
+
+
+def _latest_services(found: Sequence[Sighting]) -> list[Sighting]:
+    """Of a service that was brought up again only the last: it replaces the one before."""
+    last = {service: number for number, one in enumerate(found) if (service := service_of(one))}
+    return [one for number, one in enumerate(found) if last.get(service_of(one) or ("", ""), number) == number]
 
 
 def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, seeking: bool) -> list[Entry]:

@@ -1,6 +1,6 @@
 """One command on its way through its wrappers, and what is found at the end: a sighting of a launch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -126,3 +126,42 @@ class Sighting:
     #: that list holds defaults too
     lists_defaults: bool = False
     seen_at: datetime | None = None
+
+
+def said_alike(a: Sighting, b: Sighting) -> bool:
+    """Whether two readings of compose files say the same of the same service."""
+    values = ({name: one.text for name, one in sighting.env.items()} for sighting in (a, b))
+    return (
+        service_of(a) == service_of(b)
+        and a.argv == b.argv
+        and a.container == b.container
+        and len({tuple(sorted(one.items())) for one in values}) == 1
+    )
+
+
+def service_of(sighting: Sighting) -> tuple[str, str] | None:
+    """(folder of the project, service) of a launch by compose."""
+    container = sighting.container
+    return (container.project or "", container.service) if container and container.service else None
+
+
+def without_plain(sightings: Sequence[Sighting]) -> list[Sighting]:
+    """Without the services that compose files alone tell of and a caller starts: what it sets for them is not theirs
+    alone to say."""
+    reached = [(service_of(one), _composed(one)) for one in sightings if one.evidence[:1] and not _plain(one)]
+    return [
+        one
+        for one in sightings
+        if not _plain(one)
+        or not any(
+            service is not None and service == service_of(one) and _composed(one) <= files for service, files in reached
+        )
+    ]
+
+
+def _plain(sighting: Sighting) -> bool:
+    return sighting.evidence[:1] != () and sighting.evidence[0].kind == "compose"
+
+
+def _composed(sighting: Sighting) -> frozenset[str]:
+    return frozenset(one.path for one in sighting.evidence if one.kind == "compose")

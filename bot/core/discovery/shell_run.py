@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, Sighting
+from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, Sighting, said_alike
 from bot.core.discovery.programs import dispatch
 from bot.core.discovery.shell_builtins import BUILTINS, declare
 from bot.core.discovery.shell_control import (
@@ -518,12 +518,15 @@ class Interpreter:
             self.world.used.update(place for _, place in self.scope.sources)
 
     def start_services(self, up: ComposeUp) -> None:
-        """Follow `docker compose up`. A history alone says no more than the file does."""
+        """Follow `docker compose up`. A history alone says no more than the file does, unless its variables count."""
         sources = tuple(Evidence(kind=kind, path=place) for kind, place in self.scope.sources)
         around = self.surroundings
-        if any(one.kind == "history" for one in around.evidence):
-            return
+        typed = not sources and any(one.kind == "history" for one in around.evidence)
+        plain = self.world.read_compose(replace(up, variables={}, env_file=None)) if typed else []
         for one in self.world.read_compose(up):
+            if typed and any(said_alike(one, other) for other in plain):
+                self.launches.append(one)
+                continue
             evidence = _distinct((*around.evidence, *sources, *one.evidence))
             runner = "systemd" if around.unit else one.runner
             self.launches.append(replace(one, evidence=evidence, unit=around.unit, runner=runner))
