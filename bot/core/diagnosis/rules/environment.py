@@ -12,6 +12,11 @@ KERNEL_PACKAGES = (
     r"|aiter|quack"
 )
 
+#: how symbols of the CUDA libraries and of the driver's own API begin
+_CUDA_SYMBOLS = (
+    r"nvjitlink|cublas|cusparse|cudnn|nvrtc"
+    r"|cu(?:tensor|mem|ctx|device|module|launch|func|graph|stream|event|multicast|library|kernel|get)"
+)
 #: options beside the model that an attention backend can fail to serve
 _MORE_FEATURES = r"--(?:enable-)?lora|--speculative|--spec-|kv-transfer|disaggregation|hierarchical-cache"
 r"|pipeline-parallel|--pp-"
@@ -176,11 +181,22 @@ RULES: tuple[Rule, ...] = (
         "missing.",
         alternatives=("attention_backend_unsupported", "version_mismatch_kernel"),
     ),
+    Rule(
+        kind="compile_toolchain",
+        weight=97,
+        pattern=r"ptxas fatal\s*: value '(?P<arch>sm_\w+)' is not defined for option",
+        sure=False,
+        cause="The ptxas in use does not know {arch}: it is older than this GPU.",
+        fix="Use a CUDA toolkit and a Triton that know {arch} (TRITON_PTXAS_PATH names another ptxas), or a newer "
+        "image.",
+        alternatives=("gpu_arch_unsupported", "version_mismatch_cuda"),
+    ),
     # --- GPU architecture
     Rule(
         kind="gpu_arch_unsupported",
         weight=95,
-        pattern=r"fp8e4nv|no kernel image is available|cudaerrornokernelimage"
+        pattern=r"fp8e4nv|requires device with (?:compute )?capability|your gpu has (?:compute )?capability"
+        r"|no kernel image is available|cudaerrornokernelimage"
         r"|supported on gpus? with compute capability|"
         r"minimum capability: (?P<minimum>\d+)|requires? (?:gpus? with )?compute capability"
         r"|not compatible with the current pytorch installation|"
@@ -309,6 +325,14 @@ RULES: tuple[Rule, ...] = (
         alternatives=("version_mismatch_kernel",),
     ),
     Rule(
+        kind="version_mismatch_kernel",
+        weight=72,
+        pattern=r"nameerror: name '\w*(?:kernel|sgl_|flash|deep_gemm|triton|cutlass)\w*' is not defined",
+        sure=False,
+        cause="A kernel that the engine calls was not imported: its package is missing or of another version.",
+        alternatives=("python_env", "gpu_arch_unsupported"),
+    ),
+    Rule(
         kind="python_env",
         weight=68,
         pattern=r"modulenotfounderror: no module named '?(?P<module>[\w.]+)|importerror: cannot import name"
@@ -325,7 +349,7 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"unsupportedptxversion|unsupported ptx version|compiled with an unsupported toolchain"
         r"|mismatches the version that was used to compile|"
-        r"undefined symbol: _*(?:nvjitlink|cublas|cusparse|cudnn|cuda|nvrtc|cufft|nccl)\w*"
+        rf"undefined symbol: _*(?:{_CUDA_SYMBOLS}|cuda|cufft|nccl)\w*"
         r"|different cuda (?:major )?versions|cuda version mismatch|"
         r"cublas_status_not_supported.*version|cudnn version incompatib|compiled against .*cuda"
         r"|requires cuda (?:>=|version|1\d)|cuda (?:toolkit )?version .*(?:mismatch|too old|does not match"
@@ -346,8 +370,7 @@ RULES: tuple[Rule, ...] = (
         r"no module named 'common_ops'|module was compiled against abi|"
         r"could not run '\w+::|no such operator (?:sgl_kernel|_c|vllm|flashinfer|_moe_c)::"
         r"|schema .*(?:sgl_kernel|_c|vllm)::",
-        never=r"packagenotfounderror|: cannot open shared object file|undefined symbol: _*(?:nvjitlink|cublas"
-        r"|cusparse|cudnn|nvrtc)",
+        never=rf"packagenotfounderror|: cannot open shared object file|undefined symbol: _*(?:{_CUDA_SYMBOLS})",
         cause="A kernel package does not fit the engine, torch or CUDA that are installed beside it.",
         alternatives=("version_mismatch_cuda", "python_env"),
     ),

@@ -11,7 +11,8 @@ _CHANGED = (
     r"|\bafter (?:release |build )?b\d{4,5}\b"
     r"|\b(?:after|since|when|upon|by|with) (?:\w+ ){0,3}(?:upgrad|updat|downgrad)\w*"
     r"|\b(?:up|down)grad(?:ed|ing|e) (?:from|to|back)|\b(?:roll(?:ed|ing)?|went|go(?:ing)?) back to\b|\bbisect\w*"
-    r"|\bfirst bad commit\b|\b(?:between|from) \W?(?:v|b)?\d+[.\d]{2,}\S* (?:and|to) \W?(?:v|b)?\d+[.\d]{2,}"
+    r"|\bcommit [0-9a-f]{7,40}\b|\bfirst bad commit\b|\b(?:between|from) \W?(?:v|b)?\d+[.\d]{2,}\S* (?:and"
+    r"|to) \W?(?:v|b)?\d+[.\d]{2,}"
     r"|\bv?\d+\.\d+[.\w]* (?:vs\.?|versus|against|->|→) v?\d+\.\d+|\bversion is \d+ ?% (?:faster|slower)"
     r"|\b(?:faster|slower) than (?:in |with |on )?(?:\w+ ){0,2}v?\d+\.\d+"
     r"|(?<![\w.])v[01]\b.{0,60}(?<![\w.])v[01]\b(?!\.)"
@@ -98,7 +99,8 @@ RULES: tuple[Rule, ...] = (
         pattern=r"p2p (?:is )?(?:disabled|off|not (?:available|supported))|nccl_p2p_disable=1|nccl_p2p_level"
         r"|custom[_ -]?all[_-]?reduce.{0,20}\b(?:off|disabled)|"
         r"setup custom all-?reduce failed|lacks gpu p2p|without p2p|(?:falling|fall(?:s)?) back to (?:nccl|shm)|"
-        r"all[_-]?reduce.{0,60}(?:slow|ms\b|staged)|(?:topolog\w*|link|pcie).{0,40}\b(?:phb|sys|node)\b|no nvlink",
+        r"all[_-]?reduce.{0,60}(?:slow|ms\b|staged|(?:through|over|via|on) nccl)|pcie-only gpus|(?:topolog\w*|link"
+        r"|pcie).{0,40}\b(?:phb|sys|node)\b|no nvlink",
         never=r"traceback \(most|peer access is not supported between",
         sure=False,
         cause="GPU-to-GPU traffic is staged through host memory or runs without the fast all-reduce.",
@@ -120,7 +122,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="slow_comm",
         weight=48,
-        pattern=r"pcie.{0,20}\b(?:x[148]|gen ?[12])\b|link width|narrower than|lnksta|max_link|pcie\.link",
+        pattern=r"never reached gen ?\d|below its own maximum|\(downgraded\)|pcie.{0,20}\b(?:x[148]|gen ?[12])\b"
+        r"|link width|narrower than|lnksta|max_link|pcie\.link",
         never=r"traceback \(most",
         sure=False,
         cause="A GPU sits in a slot that is narrower than it could use.",
@@ -164,6 +167,8 @@ RULES: tuple[Rule, ...] = (
         pattern=r"(?:clocks?|throttle)[_ ](?:event|throttle)?[_ ]?reasons?|thermal (?:slowdown|throttl)"
         r"|\bthrottl\w+|(?:sm|graphics|core)(?:/graphics)? clock|hw[_ ]slowdown|"
         r"power (?:cap|brak)|performance state\b.{0,20}\bp[2-8]\b|never (?:enters|reaches) p0"
+        r"|\d{3,4} ?mhz\b.{0,60}\b(?:boost\w*|instead|only|against|expected)\b"
+        r"|\b(?:boost\w*|only|stuck|stays?|sits?) (?:at|to) ~?\d{3,4} ?mhz"
         r"|\bp[3-8] +\d+w +/ +\d+w.*\b(?:[2-9]\d|100)%|\bpstate\b|\bclocks?\.(?:sm|gr|current)|(?:stuck"
         r"|locked) (?:at|in).{0,30}(?:mhz|p[2-8]|low[- ]power)",
         never=r"traceback \(most",
@@ -175,7 +180,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         kind="slow_moe_config",
         weight=50,
-        pattern=r"using default (?:fused )?moe (?:kernel )?config|moe (?:kernel )?config.{0,40}(?:not found"
+        pattern=r"fused_moe/configs/\S+|using default (?:fused )?moe (?:kernel )?config"
+        r"|moe (?:kernel )?config.{0,40}(?:not found"
         r"|missing|sub-optimal)|tuned moe|moe (?:kernel )?config",
         never=r"traceback \(most|fired up|startup complete|error:",
         sure=False,
