@@ -1,12 +1,11 @@
-"""Shell histories (bash, zsh, fish) to entries, and the entries to sightings."""
+"""Entries of shell histories to sightings."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import NamedTuple
 
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
+from bot.core.discovery.history_entries import Entry, entries, shell_of
 from bot.core.discovery.launch_call import Evidence, Sighting, service_of
 from bot.core.discovery.shell_dialect import FISH, SH, ZSH
 from bot.core.discovery.shell_run import Interpreter, Surroundings, World
@@ -24,10 +23,8 @@ _CONTEXT_LATER = re.compile(rf"(?:&&|\|\||;|\bthen|\bdo)\s*(?:{'|'.join(map(re.e
 _ASSIGNING = re.compile(r"\s*(?:[A-Za-z_]\w*\+?=|\$)")
 #: lines that call a script, of interest where the scripts are still to be fetched
 _SCRIPT_CALL = re.compile(r"\S+\.(?:sh|bash|zsh|fish)(?:\s|$)|[~./]\S*/(?:run|start|serve|launch|up)[\w-]*(?:\s|$)")
+_WRITING = re.compile(r"(?:>>?\|?|\btee\s+(?:-a\s+)?)\s*[\"']?([^\s;&|<>\"']+)")
 _DEFINING = re.compile(r"\s*(?:alias\s+(?:-\w\s+)*([\w.-]+)[= ]|function\s+([\w.-]+)|([\w.-]+)\s*\(\))")
-_BASH_TIME = re.compile(r"#(\d{9,11})\s*")
-_NUMBERED = re.compile(r"\s*\d{1,6}\*?\s{2}(?:\[?\d{4}-\d\d-\d\d[ T][\d:]{8}\]?\s+)?")
-_ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
 #: longest entry that is read: the kernel takes no longer argument
 _ENTRY_LIMIT = 140_000
 #: entries that are followed, the last ones; older ones of a huge file are dropped
@@ -37,119 +34,6 @@ _REACH = 300
 #: of longer files only what stands near a hit is read, this many characters before it
 _LONG = 4_000_000
 _WINDOW = 50_000
-
-
-class Entry(NamedTuple):
-    """One entered command. `line`: number of its first line in the file. It may hold secrets: it is never shown."""
-
-    text: str
-    line: int
-    at: datetime | None = None
-
-
-def entries(artefact: Artefact) -> Iterator[Entry]:
-    """All entries, oldest first."""
-    shell = artefact.shell or _shell_of(artefact)
-    if shell == "fish":
-        return _fish(artefact.text)
-    if shell == "zsh":
-        return _zsh(artefact.text)
-    return _bash(_numbered(artefact.text))
-
-
-def _shell_of(artefact: Artefact) -> str:
-    if "fish_history" in artefact.path or artefact.text.startswith("- cmd: "):
-        return "fish"
-    if "zsh" in artefact.path or _ZSH_ENTRY.match(artefact.text[:200].partition("\n")[0]):
-        return "zsh"
-    return "bash"
-
-
-def _moment(seconds: str) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(int(seconds), UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-def _numbered(text: str) -> str:
-    """What the command `history` prints has numbers, and times where they are kept."""
-    head = [line for line in text[:5000].split("\n") if line.strip()][:-1][:20]
-    if not head or not all(_NUMBERED.match(line) for line in head):
-        return text
-    return "\n".join(_NUMBERED.sub("", line, count=1) for line in text.split("\n"))
-
-
-def _bash(text: str) -> Iterator[Entry]:
-    """With time stamps (`#1763600001`) an entry may have several lines; without, a line is one unless it continues."""
-    stamped = re.search(r"(?m)^#\d{9,11}\s*$", text[:20_000]) is not None
-    at: datetime | None = None
-    pending: list[str] = []
-    started = 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        stamp = _BASH_TIME.fullmatch(line) if line[:1] == "#" else None
-        if stamp:
-            if pending:
-                yield Entry("\n".join(pending), started, at)
-                pending = []
-            at = _moment(stamp[1])
-            continue
-        if not pending:
-            started = number
-            if not stamped and line[-1:] not in ("\\", "\r"):
-                yield Entry(line, number, at)
-                continue
-        pending.append(line.rstrip("\r"))
-        if not stamped and not _continues(line):
-            yield Entry("\n".join(pending), started, at)
-            pending = []
-    if pending:
-        yield Entry("\n".join(pending), started, at)
-
-
-def _continues(line: str) -> bool:
-    stripped = line.rstrip("\r")
-    return (len(stripped) - len(stripped.rstrip("\\"))) % 2 == 1
-
-
-def _zsh(text: str) -> Iterator[Entry]:
-    """Extended or plain; a newline inside an entry is written as backslash, newline."""
-    pending: list[str] = []
-    started = 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not pending:
-            started = number
-        if line.endswith("\\"):
-            # zsh puts a blank behind a backslash that ends an entry
-            pending.append(line[:-1])
-            continue
-        pending.append(line)
-        whole = "\n".join(pending)
-        pending = []
-        match = _ZSH_ENTRY.fullmatch(whole)
-        yield Entry(match[2], started, _moment(match[1])) if match else Entry(whole, started)
-    if pending:
-        yield Entry("\n".join(pending), started)
-
-
-def _fish(text: str) -> Iterator[Entry]:
-    """`- cmd: …` with `when:`; newlines and backslashes in the command are escaped."""
-    command: str | None = None
-    started = 0
-    at: datetime | None = None
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("- cmd: "):
-            if command is not None:
-                yield Entry(command, started, at)
-            command, started, at = _unescape_fish(line[7:]), number, None
-        elif (match := re.fullmatch(r"\s+when: (\d+)\s*", line)) and command is not None:
-            at = _moment(match[1])
-    if command is not None:
-        yield Entry(command, started, at)
-
-
-def _unescape_fish(text: str) -> str:
-    return re.sub(r"\\(\\|n)", lambda match: "\n" if match[1] == "n" else "\\", text)
 
 
 def _near_hits(text: str, script_names: Sequence[str]) -> str:
@@ -176,7 +60,7 @@ def sight_history(artefact: Artefact, world: World, script_names: Sequence[str])
     """Launches of one history. Folder, exports, aliases and the active environment carry from line to line."""
     user = artefact.user or user_of_path(artefact.path)
     home = home_of_path(artefact.path) or (("/root" if user == "root" else f"/home/{user}") if user else None)
-    kind = artefact.shell or _shell_of(artefact)
+    kind = artefact.shell or shell_of(artefact)
     fish = kind == FISH
     names = [re.escape(name) for name in script_names if len(name) > 2]
     scripts = re.compile("|".join(names)) if names else None
@@ -214,6 +98,7 @@ def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, see
     """Entries that may be launches, and those before them that they may depend on, oldest first."""
     kept: list[tuple[Entry, bool]] = []
     names: set[str] = set()
+    files: set[str] = set()
     for entry in entries(artefact):
         text = entry.text
         first = text.split(None, 1)[:1]
@@ -222,8 +107,11 @@ def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, see
         low = text.lower()
         hit = any(hint in low for hint in _HINTS) or first[0] in names
         hit = hit or (scripts is not None and scripts.search(text) is not None)
+        hit = hit or any(name in text for name in files)
         hit = hit or (seeking and _SCRIPT_CALL.search(text) is not None)
-        if hit or first[0] in _CONTEXT or _ASSIGNING.match(text) or _CONTEXT_LATER.search(text):
+        written = _written(text) if "<<" in text and "\n" in text else set()
+        files |= written
+        if hit or written or first[0] in _CONTEXT or _ASSIGNING.match(text) or _CONTEXT_LATER.search(text):
             defined = _DEFINING.match(text)
             if defined:
                 names.add(defined[1] or defined[2] or defined[3])
@@ -231,6 +119,12 @@ def _worth_following(artefact: Artefact, scripts: re.Pattern[str] | None, *, see
             if len(kept) > 2 * _ENTRIES_LIMIT:
                 del kept[:_ENTRIES_LIMIT]
     return _with_context(kept)
+
+
+def _written(text: str) -> set[str]:
+    """Names of files that a here-document goes to, units also by their short names."""
+    names = {match[1].rpartition("/")[2] for match in _WRITING.finditer(text.partition("\n")[0])}
+    return {one for name in names for one in (name, name.removesuffix(".service")) if len(one) > 2}
 
 
 def _with_context(kept: list[tuple[Entry, bool]]) -> list[Entry]:

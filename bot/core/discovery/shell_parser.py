@@ -55,7 +55,8 @@ class _Parser(SimpleReader):
         while True:
             self._blank_lines()
             if self.position >= len(self.text):
-                return Script(body, complete)
+                pending = [delimiter for _, delimiter, _, _ in self._heredocs]
+                return Script(body, complete, self._awaited or "".join(pending[:1]))
             start = self.position
             try:
                 body.items.extend(self._statement().items)
@@ -71,7 +72,7 @@ class _Parser(SimpleReader):
                 self._heredocs.clear()
                 self._nesting = 0
                 if error.at_end:
-                    return Script(body, complete)
+                    return Script(body, complete, self._awaited or error.awaited)
                 self._next_line(start)
 
     def _next_line(self, start: int) -> None:

@@ -482,8 +482,10 @@ class Interpreter:
         """A file that an artefact or a here-document gives. Where the folder is not known, the one of that name."""
         full = join_path(self.scope.cwd, path)
         place = full or place_of(self.scope.cwd, path)
-        if place is not None and place in self.world.written:
-            return ShellFile("script", "", render(self.world.written[place]))
+        # what was typed into a file long ago says less than the file itself
+        typed = not self.scope.sources and any(one.kind == "history" for one in self.surroundings.evidence)
+        if place is not None and place in self.world.written and not (typed and place in self.world.files):
+            return ShellFile("script", place, render(self.world.written[place]))
         if full is not None:
             if full in self.world.files:
                 return self.world.files[full]

@@ -17,6 +17,7 @@ class SimpleReader(WordReader):
     def __init__(self, text: str, *, fish: bool = False, depth: int = 0) -> None:
         super().__init__(text, fish=fish, depth=depth)
         self._heredocs: list[tuple[Redirect, str, bool, bool]] = []
+        self._awaited = ""
 
     def _blank(self) -> None:
         match = _BLANK.match(self.text, self.position)
@@ -50,6 +51,8 @@ class SimpleReader(WordReader):
             if line.rstrip("\r") == delimiter:
                 break
             lines.append(line + "\n")
+        else:
+            self._awaited = self._awaited or delimiter
         body = "".join(lines)
         word = Word((Text(body, quoted=True),)) if quoted else WordReader(body, depth=self.depth).read_heredoc_body()
         redirect.heredoc = word

@@ -215,7 +215,9 @@ Node = (
 
 @dataclass(slots=True)
 class Script:
-    """What could be read. `complete` is False when some of the text was no shell."""
+    """What could be read. `complete` is False when some of the text was no shell. `awaited`: the delimiter of the
+    here-document, or the quote, that the text ends in."""
 
     body: Sequence
     complete: bool = True
+    awaited: str = ""

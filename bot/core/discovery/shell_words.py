@@ -26,11 +26,13 @@ _DEPTH_LIMIT = 30
 
 
 class ShellSyntaxError(Exception):
-    """The text is no shell from here on; `at_end`: it ends inside a quote or a compound command."""
+    """The text is no shell from here on; `at_end`: it ends inside a quote (`awaited`) or a compound
+    command."""
 
-    def __init__(self, message: str, *, at_end: bool = False) -> None:
+    def __init__(self, message: str, *, at_end: bool = False, awaited: str = "") -> None:
         super().__init__(message)
         self.at_end = at_end
+        self.awaited = awaited
 
 
 class WordReader:
@@ -119,7 +121,7 @@ class WordReader:
             return self._fish_single()
         end = self.text.find("'", self.position + 1)
         if end < 0:
-            raise ShellSyntaxError("a single quote is not closed", at_end=True)
+            raise ShellSyntaxError("a single quote is not closed", at_end=True, awaited="'")
         text = self.text[self.position + 1 : end]
         self.position = end + 1
         return Text(text, quoted=True)
@@ -127,7 +129,7 @@ class WordReader:
     def _fish_single(self) -> Text:
         match = _FISH_SINGLE.match(self.text, self.position)
         if match is None:
-            raise ShellSyntaxError("a single quote is not closed", at_end=True)
+            raise ShellSyntaxError("a single quote is not closed", at_end=True, awaited="'")
         self.position = match.end()
         return Text(re.sub(r"\\(['\\])", r"\1", match[1]), quoted=True)
 
@@ -141,7 +143,7 @@ class WordReader:
                 self.position = match.end()
             char = self.peek()
             if char == "":
-                raise ShellSyntaxError("a double quote is not closed", at_end=True)
+                raise ShellSyntaxError("a double quote is not closed", at_end=True, awaited='"')
             if char == '"':
                 self.position += 1
                 return parts

@@ -11,7 +11,7 @@ from bot.core.discovery.candidate import Candidate, candidate_to_revision
 from bot.core.discovery.container_run import entrypoint_of, read_docker_run, read_gpus, read_port
 from bot.core.discovery.discover import discover
 from bot.core.discovery.drift import compare, drift
-from bot.core.discovery.history import entries
+from bot.core.discovery.history_entries import entries
 from bot.core.discovery.merge import same_value
 from bot.core.discovery.process import container_of_cgroup, read_ps, unit_of_cgroup
 from bot.core.discovery.secrets import Masker, is_secret_name
