@@ -35,7 +35,7 @@ _FIGURES = tuple(
         ("time", _TIME_NAME + r"[^\d|\n]{0,30}?" + _NUMBER.format("d") + r"\s*(?:" + _TIME_UNIT + r"|$)"),
         ("time", _NUMBER.format("e") + r"\s*(?:ms|s|seconds?)\s?(?:/|per )\s?(?:tok\w*|req\w*|iter\w*)"),
         ("time", _NUMBER.format("f") + r"\s*(?:ms|s|seconds?) (?:tpot|ttft|itl|latency)"),
-        ("time", _NUMBER.format("h") + r"\s*(?:ms|s|secs?|seconds)\s*(?:vs\.?|->|→|to|against)\s*[~≈]?\d"),
+        ("time", _NUMBER.format("h") + r"\s*(?:ms|s|secs?|seconds)(?=\s*(?:vs\.?|->|→|to|against)\s*[~≈]?\d)"),
         ("time", r"(?:\bvs\.?|->|→|\bto|\bagainst)\s*[~≈]?" + _NUMBER.format("i") + r"\s*(?:ms|s|secs?|seconds)\b"),
         ("rate", r"\|\s*(?:tg|pp)\s?\d+[^|]*\|\s*" + _NUMBER.format("g")),
     )
@@ -106,6 +106,7 @@ _STEADY = re.compile(r"gen(?:eration)? throughput(?: \(token/s\))?\W+(?P<v>\d+\.
 _LOG_VERSION = re.compile(r"(?:server version|llm engine \(v|sglang version|\bbuild: |^version: |build_info: )")
 _TIMED = re.compile(rf"{_TIME_NAME}|\b(?:ms|s)\b(?<!/s)|\(s\)")
 _MEASURED = re.compile(rf"{_RATE_UNIT}|{_TIME_NAME}|through?put|speed|\bdecode|\bprefill|\bms\b")
+_BUILD = re.compile(r"\W*build: ")
 _RULER = re.compile(r"^[\s|:+=-]*$")
 
 
@@ -126,6 +127,7 @@ class _Reader:
     heading: dict[str, str] = field(default_factory=dict)
     columns: list[dict[str, str]] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
+    last_row: list[str] = field(default_factory=list)
     found: list[Named] = field(default_factory=list)
     #: the two versions that the last heading names, where it names two
     pair: tuple[str, ...] = ()
@@ -135,21 +137,24 @@ class _Reader:
     def read(self, index: int, text: str) -> None:
         """Take one line (lower case)."""
         if _RULER.match(text):
+            if "|" in text and "-" in text and self.last_row:
+                self._set_header(self.last_row)
             return
         if _LOG_LINE.match(text):
             self._read_log_line(index, text)
             return
         names, figures = _names_in(text), _figures_in(text)
-        if re.match(r"\W*build: ", text):
+        if _BUILD.match(text):
             self._name_rows_above(names)
-        elif "|" in text and text.count("|") >= 2 and self._read_row(index, text, names, figures):
+            return
+        if text.count("|") >= 2 and self._read_row(index, text, names, figures):
             pass
         elif figures:
             self._read_figures(index, text, names, figures)
         elif names:
             self._head(names, text)
         if "|" not in text:
-            self.columns, self.header = [], []
+            self.columns, self.header, self.last_row = [], [], []
 
     def _head(self, names: Sequence[tuple[int, str, str]], text: str) -> None:
         new = {kind: name for _, kind, name in reversed(names)}
@@ -175,6 +180,10 @@ class _Reader:
                 self.found[i] = replace(self.found[i], names={**self.found[i].names, VERSION: version})
         self.unbuilt = len(self.found)
 
+    def _set_header(self, cells: list[str]) -> None:
+        self.header = cells
+        self.columns = [{kind: name for _, kind, name in _names_in(cell)} for cell in cells]
+
     def _read_row(
         self,
         index: int,
@@ -183,13 +192,12 @@ class _Reader:
         figures: Sequence[tuple[int, int, float, str]],
     ) -> bool:
         """A row of a table: a header that names its columns, or cells under one. False: read it like a sentence."""
-        cells = [cell.strip() for cell in text.split("|")]
+        cells = self.last_row = [cell.strip() for cell in text.split("|")]
         values = [(i, float(m["v"].replace(",", ""))) for i, cell in enumerate(cells) if (m := _BARE.match(cell))]
         if not self.header:
             if values:
                 return False
-            self.header = cells
-            self.columns = [{kind: name for _, kind, name in _names_in(cell)} for cell in cells]
+            self._set_header(cells)
             return not figures
         if not values:
             return False

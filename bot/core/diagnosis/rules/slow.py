@@ -21,7 +21,8 @@ _CHANGED = (
 )
 #: how people speak of speed
 _SPEED_WORDS = (
-    r"\bslow|\bfaster\b|\bgpus?\b.{0,80}\d ?%|\bperformance\b|\bspeeds?\b|through?put|\d ?(?:t/s|tps|tok(?:en)?s?/s"
+    r"\bslow|\bfast(?:er)?\b|\bgpus?\b.{0,80}\d ?%|\bperformance\b|\bspeeds?\b|through?put|\d ?(?:t/s|tps"
+    r"|tok(?:en)?s?/s"
     r"|it/s)|tok(?:en)?s? per second"
     r"|\blatency\b|\bttft\b|\btpot\b|utili[sz]ation"
 )

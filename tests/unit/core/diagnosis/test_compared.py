@@ -29,6 +29,10 @@ def _kind(text: str) -> str:
         ("we get 40 tok/s on b5120", {"version": "b5120"}),
         ("| version | tok/s |\n|---|---|\n| 0.8.1 | 40 |", {"version": "0.8.1"}),
         ("| load | 0.8.1 |\n|---|---|\n| decode tok/s | 40 |", {"version": "0.8.1"}),
+        (
+            "| load | 0.7.9 |\n|---|---|\n\n| load | 0.8.1 |\n|---|---|\n| decode tok/s | 40 |",
+            {"version": "0.8.1"},
+        ),
         ("torch 2.8.0\ndecode: 40 tok/s", {}),
         ("enforce-eager: 40 t/s", {"slow_cuda_graph_off": "enforce-eager"}),
     ],
