@@ -15,8 +15,9 @@ from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, PortMapping, Sighting
 from bot.core.discovery.secrets import is_secret_name
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, unset
+from bot.core.discovery.shell_world import Surroundings, World
 from bot.core.domain.yaml_text import parse_yaml
 from bot.errors import BadInputError
 

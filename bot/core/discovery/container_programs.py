@@ -9,6 +9,8 @@ from bot.core.discovery.child_shell import scope_of
 from bot.core.discovery.container_run import parse_env_list, read_docker_run
 from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun
 from bot.core.discovery.program_options import LOOSE_WRAPPERS
+from bot.core.discovery.shell_files import find_file
+from bot.core.discovery.shell_results import emit, start_services
 from bot.core.discovery.shell_state import Variable, basename, join_path
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 
@@ -33,7 +35,7 @@ def compose(shell: "Interpreter", call: Call) -> Status:
         env_file=given.get("--env-file"),
         variables=call.env,
     )
-    shell.start_services(up)
+    start_services(shell, up)
     return LIKELY
 
 
@@ -59,7 +61,7 @@ def run_container(shell: "Interpreter", call: Call, words: tuple[str, ...]) -> S
         return LIKELY
     env: dict[str, Variable] = {}
     for path in command.env_files:
-        file = shell.find_file(path)
+        file = find_file(shell, path)
         if file is not None:
             env.update(parse_env_list(file.text, f"env file {file.path}"))
             shell.scope.add_source(file.kind, file.path)
@@ -93,7 +95,7 @@ def tool_of(program: str) -> str:
 
 def inside_container(shell: "Interpreter", call: Call) -> Status:
     """The command of a container: behind the image's entrypoint, or past an entrypoint script."""
-    if shell.emit(call):
+    if emit(shell, call):
         return YES
     count = len(shell.launches)
     shown = shell.surroundings.container

@@ -20,8 +20,9 @@ from bot.core.discovery.process import read_ps, sight_processes, unit_of_cgroup
 from bot.core.discovery.recognise import Launch, executable_of, is_server, recognise
 from bot.core.discovery.schedules import sight_cron, sight_procfile, sight_supervisor, sight_terminals
 from bot.core.discovery.secrets import MARK, Masker, is_secret_name
-from bot.core.discovery.shell_run import Interpreter, ShellFile, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, has_unknown, is_unset, render
+from bot.core.discovery.shell_world import ShellFile, World
 from bot.core.discovery.units import collect_units, sight_units
 from bot.core.domain.catalog import SecretRef, Word
 from bot.core.domain.container import Container

@@ -8,8 +8,9 @@ from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.history_entries import Entry, entries, shell_of
 from bot.core.discovery.launch_call import Evidence, Sighting, service_of
 from bot.core.discovery.shell_dialect import FISH, SH, ZSH
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Scope, clean
+from bot.core.discovery.shell_world import Surroundings, World
 
 #: what a line must hold to be a launch
 _HINTS = ("vllm", "sglang", "sgl", "llama", "serve", "docker", "podman", "nerdctl")

@@ -14,8 +14,10 @@ from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import is_image_variable, parse_env_list, read_gpus
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, PortMapping, Sighting
 from bot.core.discovery.program_options import DOCKER_RUN
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_files import find_file
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean
+from bot.core.discovery.shell_world import Surroundings, World
 
 
 def sight_inspect(artefact: Artefact, world: World) -> list[Sighting]:
@@ -110,7 +112,7 @@ def _from_files(item: Mapping[str, Any], env: Mapping[str, Variable], shell: Int
     """Variables that came from an environment file, where podman kept the command that names it."""
     found: dict[str, Variable] = {}
     for name, path in _created(item):
-        file = shell.find_file(path) if name == "--env-file" and path.startswith("/") else None
+        file = find_file(shell, path) if name == "--env-file" and path.startswith("/") else None
         listed = parse_env_list(file.text, f"env file {path}") if file else {}
         found |= {key: replace(env[key], origin=one.origin) for key, one in listed.items() if key in env}
     return found

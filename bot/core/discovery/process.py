@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from bot.core.discovery.artefact import Artefact
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, Variable, basename, clean
+from bot.core.discovery.shell_world import Surroundings, World
 
 #: variables of the login, the service manager and the terminal: not what the launch sets
 _SESSION = re.compile(

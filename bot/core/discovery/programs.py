@@ -9,7 +9,9 @@ from bot.core.discovery.container_programs import compose, docker
 from bot.core.discovery.hand_on import PASSING, wrapped, wrapper_length
 from bot.core.discovery.launch_call import Call
 from bot.core.discovery.program_options import LOOSE_WRAPPERS
+from bot.core.discovery.shell_files import find_file
 from bot.core.discovery.shell_output import OUTPUT
+from bot.core.discovery.shell_results import emit, start_written
 from bot.core.discovery.shell_state import Leave, basename, render
 from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
@@ -69,10 +71,10 @@ def _after_exec(status: Status) -> Status:
 
 
 def _program(shell: "Interpreter", call: Call, depth: int) -> Status:
-    if shell.emit(call):
+    if emit(shell, call):
         return YES
     name = call.argv[0]
-    script = shell.find_file(name) if "/" in name or name.endswith(".sh") else None
+    script = find_file(shell, name) if "/" in name or name.endswith(".sh") else None
     if script is not None:
         run_script(shell, call, script.kind, script.path or render(name), script.text, call.argv[1:])
         return LIKELY
@@ -114,7 +116,7 @@ def _shell_program(shell: "Interpreter", call: Call, *, fish: bool) -> Status:
             run_shell_text(shell, call, text, rest[2:], zsh=zsh, name=rest[1] if len(rest) > 1 else None)
         return LIKELY
     if rest and "s" not in letters:
-        script = shell.find_file(rest[0])
+        script = find_file(shell, rest[0])
         if script is not None:
             run_script(shell, call, script.kind, script.path or render(rest[0]), script.text, rest[1:])
         return LIKELY
@@ -130,7 +132,7 @@ def _systemctl(shell: "Interpreter", call: Call) -> Status:
     names = [word if "." in word.rpartition("@")[2] else f"{word}.service" for word in words[1:]] if starting else []
     for path, text in list(shell.world.written.items()):
         if path.rpartition("/")[2] in names:
-            shell.start_written(path, text)
+            start_written(shell, path, text)
     shell.write_unknown()
     return program_status(call.argv)
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from bot.core.discovery.artefact import Artefact, home_of_path, user_of_path
 from bot.core.discovery.compose import parse_dotenv
 from bot.core.discovery.launch_call import Call, Evidence, Sighting
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory
+from bot.core.discovery.shell_world import Surroundings, World
 
 _CRON_SETTING = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
 _CRON_TIME = re.compile(r"\s*(@\w+|(?:[\d*/,\-A-Za-z~]+\s+){4}[\d*/,\-A-Za-z~]+)\s+(.*)$")

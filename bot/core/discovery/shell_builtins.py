@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.shell_files import find_file
 from bot.core.discovery.shell_output import OUTPUT
 from bot.core.discovery.shell_read import mapfile, read
 from bot.core.discovery.shell_state import (
@@ -155,7 +156,7 @@ def _source(shell: "Interpreter", words: list[str], node: Simple) -> Status:
         folder = directory(path) if path else None
         shell.scope.venv = directory(folder) if folder and basename(folder) in ("bin", "Scripts") else None
         return LIKELY
-    file = shell.find_file(target)
+    file = find_file(shell, target)
     if file is None:
         return LIKELY
     _run_here(shell, file.kind, file.path, file.text, words[2:])

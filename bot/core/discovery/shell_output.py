@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.shell_files import find_file, write_file
 from bot.core.discovery.shell_filters import FILTERS, run_filter
 from bot.core.discovery.shell_state import Sink, basename, directory, has_unknown, join_path, place_of
 from bot.core.discovery.shell_syntax import Simple
@@ -70,7 +71,7 @@ def _formatted(pattern: str, values: list[str]) -> str:
 
 def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     files = [word for word in words[1:] if not word.startswith("-")]
-    found = [shell.find_file(name) for name in files]
+    found = [find_file(shell, name) for name in files]
     # a script is only shown; what this text wrote itself has no path
     known = [file for file in found if file is not None and (file.kind == "env_file" or not file.path)]
     if files and len(known) == len(files):
@@ -89,7 +90,7 @@ def _grep(shell: "Interpreter", words: list[str], node: Simple) -> Status | None
     """`grep [-v] PATTERN FILE` over a file of variables, as scripts read their .env."""
     options = [word for word in words[1:] if word.startswith("-")]
     arguments = [word for word in words[1:] if not word.startswith("-")]
-    file = shell.find_file(arguments[1]) if len(arguments) == 2 else None
+    file = find_file(shell, arguments[1]) if len(arguments) == 2 else None
     if file is None or file.kind != "env_file" or not set("".join(options)) <= set("-vE"):
         return None
     try:
@@ -120,7 +121,7 @@ def _tee(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     for target in words[1:]:
         path = place_of(shell.scope.cwd, target)
         if path and not target.startswith("-"):
-            shell.write_file(path, Sink([text]), append="-a" in words)
+            write_file(shell, path, Sink([text]), append="-a" in words)
     shell.write(text)
     return LIKELY
 

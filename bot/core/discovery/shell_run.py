@@ -2,11 +2,11 @@
 answer are taken the way that leads to a launch, commands other than launches have no effect."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, Sighting, said_alike
+from bot.core.discovery.launch_call import Call, Sighting
 from bot.core.discovery.programs import dispatch
 from bot.core.discovery.shell_builtins import BUILTINS, declare
 from bot.core.discovery.shell_control import (
@@ -22,8 +22,9 @@ from bot.core.discovery.shell_control import (
 )
 from bot.core.discovery.shell_dialect import FISH
 from bot.core.discovery.shell_expand import Expander
+from bot.core.discovery.shell_files import log_paths, note_tee, redirected
 from bot.core.discovery.shell_parser import parse_shell
-from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable, has_unknown, join_path, place_of, render
+from bot.core.discovery.shell_state import Leave, Scope, Sink, Variable
 from bot.core.discovery.shell_syntax import (
     AndOr,
     ArithmeticCommand,
@@ -35,7 +36,6 @@ from bot.core.discovery.shell_syntax import (
     If,
     Node,
     Pipeline,
-    Redirect,
     Sequence,
     Simple,
     Substitution,
@@ -44,50 +44,11 @@ from bot.core.discovery.shell_syntax import (
     While,
 )
 from bot.core.discovery.shell_tests import LIKELY, NO, YES, Status
+from bot.core.discovery.shell_world import Surroundings, World
 
 _STEPS = 20_000
 _DEPTH = 25
 _LAUNCHES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class ShellFile:
-    """A text that a shell may run or source."""
-
-    kind: str
-    path: str
-    text: str = field(repr=False)
-
-
-@dataclass(slots=True)
-class World:
-    """What all shells of one discovery share: known files, and whether a command is a launch."""
-
-    files: Mapping[str, ShellFile]
-    is_launch: Callable[[Sighting], bool]
-    is_server: Callable[[tuple[str, ...]], bool]
-    #: launches of a unit file (path, text)
-    read_unit: Callable[[str, str], list[Sighting]] = lambda path, text: []
-    #: launches of the services that `docker compose up` starts
-    read_compose: Callable[[ComposeUp], list[Sighting]] = lambda up: []
-    #: files that scripts wrote as here-documents
-    written: dict[str, str] = field(default_factory=dict, repr=False)
-    #: files that a launch was reached through
-    used: set[str] = field(default_factory=set)
-    #: files that were asked for and are not there, in order
-    missing: dict[str, None] = field(default_factory=dict)
-    #: whether to follow also what can only lead to files that are missing
-    seeking: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What holds for every command of a shell: who starts it, and in what."""
-
-    runner: str = "process"
-    unit: str | None = None
-    container: ContainerRun | None = None
-    evidence: tuple[Evidence, ...] = ()
 
 
 class Interpreter:
@@ -165,17 +126,17 @@ class Interpreter:
             case Pipeline():
                 return self._pipeline(node)
             case Group():
-                return self._redirected(node.redirects, lambda: self._group(node))
+                return redirected(self, node.redirects, lambda: self._group(node))
             case If():
-                return self._redirected(node.redirects, lambda: run_if(self, node, 0))
+                return redirected(self, node.redirects, lambda: run_if(self, node, 0))
             case While():
-                return self._redirected(node.redirects, lambda: run_while(self, node))
+                return redirected(self, node.redirects, lambda: run_while(self, node))
             case For():
-                return self._redirected(node.redirects, lambda: run_for(self, node))
+                return redirected(self, node.redirects, lambda: run_for(self, node))
             case ForArithmetic():
                 return run_for_arithmetic(self, node)
             case Case():
-                return self._redirected(node.redirects, lambda: run_case(self, node))
+                return redirected(self, node.redirects, lambda: run_case(self, node))
             case Function():
                 self.scope.functions[node.name] = node.body
                 return YES
@@ -288,23 +249,13 @@ class Interpreter:
                 if not last:
                     text = None if self.sink.opaque else "".join(self.sink.parts)
                     self.stdin = None if text is None else text.splitlines()
-                    self._note_tee(commands[number + 1 :], before)
+                    note_tee(self, commands[number + 1 :], before)
         except Leave as leave:
             if leave.kind in ("break", "continue"):
                 raise
         finally:
             self.scope, self.sink, self.stdin = kept_scope, kept_sink, kept_stdin
         return status
-
-    def _note_tee(self, following: list[Node], before: int) -> None:
-        """`launch | tee FILE` writes a log."""
-        for command in following:
-            if not isinstance(command, Simple) or not command.words or command.words[0].literal != "tee":
-                continue
-            for target in self.expander.fields(command.words[1:]):
-                path = join_path(self.scope.cwd, target)
-                if path and not target.startswith("-"):
-                    self.launches[before:] = [replace(one, logs=(*one.logs, path)) for one in self.launches[before:]]
 
     def _group(self, node: Group) -> Status:
         if not node.subshell:
@@ -321,10 +272,6 @@ class Interpreter:
         finally:
             self.scope = kept
 
-    # choices
-
-    # loops
-
     # simple commands
 
     def _simple(self, node: Simple) -> Status:
@@ -336,8 +283,8 @@ class Interpreter:
         if not words:
             for assignment in node.assignments:
                 declare(self, assignment, exported=None)
-            return self._redirected(node.redirects, lambda: LIKELY if _substitutes(node) else YES)
-        return self._redirected(node.redirects, lambda: self._command(node, words))
+            return redirected(self, node.redirects, lambda: LIKELY if _substitutes(node) else YES)
+        return redirected(self, node.redirects, lambda: self._command(node, words))
 
     def _words(self, node: Simple) -> list[str]:
         """The words of a command. Its own prefix assignments come later than they do: what only they set is empty."""
@@ -391,18 +338,9 @@ class Interpreter:
             home=self.scope.home,
             venv=self.scope.venv,
             stdin="\n".join(self.stdin) if self.stdin is not None else None,
-            logs=tuple(self._log_paths(node.redirects)),
+            logs=tuple(log_paths(self, node.redirects)),
             line=node.line,
         )
-
-    def _log_paths(self, redirects: list[Redirect]) -> list[str]:
-        paths = []
-        for redirect in redirects:
-            if redirect.operator in (">", ">>", ">|", "&>", "&>>") and redirect.descriptor in ("", "1"):
-                path = join_path(self.scope.cwd, self.expander.text(redirect.target))
-                if path and path != "/dev/null":
-                    paths.append(path)
-        return paths
 
     def _call_function(self, body: Node, arguments: list[str], prefix: dict[str, Variable]) -> Status:
         if self._depth > _DEPTH:
@@ -430,38 +368,6 @@ class Interpreter:
 
     # input and output
 
-    def _redirected(self, redirects: list[Redirect], action: Callable[[], Status]) -> Status:
-        """Run with here-documents as input; output to a file is kept as what the file then holds."""
-        kept_stdin, kept_sink = self.stdin, self.sink
-        target: tuple[str, bool] | None = None
-        for redirect in redirects:
-            text = self._input(redirect)
-            if text is not None:
-                self.stdin = text.splitlines()
-            elif redirect.operator in (">", ">>", ">|", "&>", "&>>") and redirect.descriptor in ("", "1"):
-                path = place_of(self.scope.cwd, self.expander.text(redirect.target))
-                target = (path or "", ">>" in redirect.operator)
-                self.sink = Sink()
-        try:
-            return action()
-        finally:
-            if target is not None:
-                self.write_file(target[0], self.sink, append=target[1])
-            self.stdin, self.sink = kept_stdin, kept_sink
-
-    def _input(self, redirect: Redirect) -> str | None:
-        if redirect.operator in ("<<", "<<-"):
-            return self.expander.text(redirect.heredoc)
-        if redirect.operator == "<<<":
-            return self.expander.text(redirect.target) + "\n"
-        if redirect.operator == "<":
-            piped = redirect.target.process
-            if piped is not None:
-                return self.substitute(piped)
-            found = self.find_file(self.expander.text(redirect.target))
-            return found.text if found else None
-        return None
-
     def write(self, text: str) -> None:
         """Output of a command that is certain."""
         self._steps[0] -= len(text) // 200
@@ -470,30 +376,6 @@ class Interpreter:
     def write_unknown(self) -> None:
         """Output that only running would tell."""
         self.sink.opaque = True
-
-    def write_file(self, path: str, sink: Sink, *, append: bool) -> None:
-        """Remember what a file holds after this."""
-        if not path or path.startswith("/dev/") or sink.opaque or not sink.parts:
-            return
-        before = self.world.written.get(path, "") if append else ""
-        self.world.written[path] = (before + "".join(sink.parts))[-200_000:]
-
-    def find_file(self, path: str) -> ShellFile | None:
-        """A file that an artefact or a here-document gives. Where the folder is not known, the one of that name."""
-        full = join_path(self.scope.cwd, path)
-        place = full or place_of(self.scope.cwd, path)
-        # what was typed into a file long ago says less than the file itself
-        typed = not self.scope.sources and any(one.kind == "history" for one in self.surroundings.evidence)
-        if place is not None and place in self.world.written and not (typed and place in self.world.files):
-            return ShellFile("script", place, render(self.world.written[place]))
-        if full is not None:
-            if full in self.world.files:
-                return self.world.files[full]
-            self.world.missing[full] = None
-            return None
-        tail = "/" + render(path).lstrip("~./").rpartition("/")[2]
-        same = [one for place, one in self.world.files.items() if place.endswith(tail)]
-        return same[0] if len(same) == 1 and len(tail) > 1 and not has_unknown(path) else None
 
     def substitute(self, part: Substitution) -> str | None:
         """What a substitution writes; None where only running would tell."""
@@ -510,68 +392,6 @@ class Interpreter:
     def dispatch(self, call: Call) -> Status:
         """Follow a command that is no builtin."""
         return dispatch(self, call)
-
-    def start_written(self, path: str, text: str) -> None:
-        """Follow a unit that this text wrote before."""
-        sources = tuple(Evidence(kind=kind, path=place) for kind, place in self.scope.sources)
-        for one in self.world.read_unit(path, render(text)):
-            evidence = _distinct((*self.surroundings.evidence, *sources)) or one.evidence
-            self.launches.append(replace(one, evidence=evidence))
-            self.world.used.update(place for _, place in self.scope.sources)
-
-    def start_services(self, up: ComposeUp) -> None:
-        """Follow `docker compose up`. A history alone says no more than the file does, unless its variables count."""
-        sources = tuple(Evidence(kind=kind, path=place) for kind, place in self.scope.sources)
-        around = self.surroundings
-        typed = not sources and any(one.kind == "history" for one in around.evidence)
-        plain = self.world.read_compose(replace(up, variables={}, env_file=None)) if typed else []
-        for one in self.world.read_compose(up):
-            if typed and any(said_alike(one, other) for other in plain):
-                self.launches.append(one)
-                continue
-            evidence = _distinct((*around.evidence, *sources, *one.evidence))
-            runner = "systemd" if around.unit else one.runner
-            self.launches.append(replace(one, evidence=evidence, unit=around.unit, runner=runner))
-            self.world.used.update(place for _, place in self.scope.sources)
-
-    # results
-
-    def emit(self, call: Call) -> bool:
-        """Keep a command if it is a launch."""
-        around = self.surroundings
-        line = f"line {call.line}" if call.line else ""
-        sources = tuple(Evidence(kind=kind, path=path) for kind, path in self.scope.sources)
-        last = sources[-1:] and sources[-1]
-        if last and line:
-            sources = (*sources[:-1], replace(last, detail=line))
-        container = around.container or (ContainerRun(name=call.container) if call.container else None)
-        unit = around.unit or call.unit
-        runner = "systemd" if unit else ("docker" if container and around.runner == "process" else around.runner)
-        sighting = Sighting(
-            argv=call.argv,
-            env=call.env,
-            cwd=call.cwd,
-            user=call.user or self.scope.user,
-            venv=call.venv,
-            wrappers=call.wrappers,
-            runner=runner,
-            unit=unit,
-            container=container,
-            evidence=_distinct((*around.evidence, *sources)),
-            logs=call.logs,
-        )
-        if not self.world.is_launch(sighting):
-            return False
-        self.launches.append(sighting)
-        self.world.used.update(path for _, path in self.scope.sources)
-        return True
-
-
-def _distinct(evidence: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    found: dict[tuple[str, str], Evidence] = {}
-    for one in evidence:
-        found.setdefault((one.kind, one.path), one)
-    return tuple(found.values())
 
 
 def _substitutes(node: Simple) -> bool:

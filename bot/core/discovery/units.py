@@ -11,8 +11,9 @@ from bot.core.discovery.container_programs import inside_container
 from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ContainerRun, Evidence, Sighting
 from bot.core.discovery.program_options import DOCKER_RUN
-from bot.core.discovery.shell_run import Interpreter, Surroundings, World
+from bot.core.discovery.shell_run import Interpreter
 from bot.core.discovery.shell_state import Leave, Scope, Variable, clean
+from bot.core.discovery.shell_world import Surroundings, World
 from bot.core.discovery.systemd_unit import (
     Setting,
     UnitName,
