@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from bot.core.diagnosis.matching import Context, Match
-from bot.core.diagnosis.reported import STAGE, VERSION, Named, reported
+from bot.core.diagnosis.reported import STAGE, STEADY, VERSION, Named, reported
 from bot.core.diagnosis.rule import Rule
 
 #: figures this close together (share of the larger) are the same
 SAME = 0.025
+#: the server's own lines of two starts are no benchmark: they alone make no healthy log a slow one
+LOG_PENALTY = 12
 #: a text with one of these tells of a failure: its figures are no comparison
 _FAILS = re.compile(r"traceback \(most recent|^\w*(?:error|exception): |core dumped|segmentation fault", re.MULTILINE)
 #: words that make "before" and "after" mean versions
@@ -87,7 +89,9 @@ def compared_matches(context: Context) -> Iterator[Match]:
             "other_name": pair.other.names[kind],
             "what": _WHAT.get(kind, "version"),
         }
-        yield Match(rule=rule, index=pair.other.index, groups=numbers, weight=rule.weight)
+        own = pair.one.key.startswith(STEADY) or pair.other.key.startswith(STEADY)
+        weight = rule.weight - (LOG_PENALTY if own else 0)
+        yield Match(rule=rule, index=pair.other.index, groups=numbers, weight=weight)
 
 
 def _widest(figures: Sequence[Named], kind: str) -> _Pair | None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 LINE_CHARACTERS = 600
 MOST_LINES = 3000
 
+#: how the key of a figure from the server's own log begins; the number of requests follows
+STEADY = "steady"
 VERSION, STAGE = "version", "stage"
 
 _NUMBER = r"(?<![\w.])(?P<{0}>\d[\d,]*(?:\.\d+)?k?)"
@@ -103,6 +105,7 @@ _LOG_LINE = re.compile(
     r"file \"|traceback|\w+\[\d+\]:)"
 )
 _STEADY = re.compile(r"gen(?:eration)? throughput(?: \(token/s\))?\W+(?P<v>\d+\.\d+)")
+_LOAD = re.compile(r"(?:#running-req|running)\W+(?P<n>\d+)")
 _LOG_VERSION = re.compile(r"(?:server version|llm engine \(v|sglang version|\bbuild: |^version: |build_info: )")
 _TIMED = re.compile(rf"{_TIME_NAME}|\b(?:ms|s)\b(?<!/s)|\(s\)")
 _MEASURED = re.compile(rf"{_RATE_UNIT}|{_TIME_NAME}|through?put|speed|\bdecode|\bprefill|\bms\b")
@@ -171,7 +174,9 @@ class _Reader:
             return
         steady = _STEADY.search(text)
         if steady and float(steady["v"]) > 0:
-            self.found.append(Named(index, float(steady["v"]), "rate", "steady", dict(self.heading)))
+            load = _LOAD.search(text)
+            key = f"{STEADY} {load['n'] if load else 1}"
+            self.found.append(Named(index, float(steady["v"]), "rate", key, dict(self.heading)))
 
     def _name_rows_above(self, names: Sequence[tuple[int, str, str]]) -> None:
         version = next((name for _, kind, name in names if kind == VERSION), None)

@@ -83,6 +83,17 @@ def test_an_upgrade_that_helped_is_not_blamed() -> None:
     assert "is what differs" not in diagnose("v0.9.0: 40 tok/s\nv0.9.1: 71 tok/s").cause
 
 
+def test_two_healthy_starts_of_two_versions_are_no_slow_server() -> None:
+    start = """\
+INFO 05-05 10:00:00 [api_server.py:1900] vLLM API server version {version}
+(APIServer pid=5) INFO:     Application startup complete.
+INFO 05-05 10:01:00 [loggers.py:248] Engine 000: Avg prompt throughput: 9.0 tokens/s, Avg generation throughput: \
+{speed} tokens/s, Running: 2 reqs, Waiting: 0 reqs
+"""
+    log = start.format(version="0.21.0", speed="90.1") + start.format(version="0.22.0", speed="51.4")
+    assert _kind(log) == "unknown"
+
+
 def test_figures_beside_a_traceback_are_no_comparison() -> None:
     text = "0.8.1: 40 tok/s\n0.8.2: 20 tok/s\nTraceback (most recent call last):\nMemoryError: no room\n"
     assert _kind(text) != "slow_after_upgrade"
