@@ -81,6 +81,8 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
     if _cancels(verb, words, overrides):
         return Intent.CANCEL
     goes_with = verb == "go" and words[:1] == ["with"] and (overrides or target)
+    if verb == "get" and words[:2] == ["rid", "of"]:
+        return Intent.STOP
     if goes_with or (overrides and not own_target and verb in _SETTING_VERBS):
         return Intent.CHANGE
     text, particle = " ".join(words), _particle(verb, words)

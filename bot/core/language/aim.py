@@ -19,6 +19,7 @@ from bot.core.language.vocabulary import Vocabulary
 _NO_CATALOG, _NO_INVENTORY = Catalog(), Inventory()
 _SPECULATIVE = frozenset({"speculative_steps", "speculative_draft_tokens", "speculative_topk"})
 _REPLACING = frozenset({"replace", "swap", "exchange"})
+_SAYING = frozenset({"says", "said", "say", "wrote", "writes", "reads", "told", "states", "stated", "asked"})
 #: words that mean the thread's launch
 _POINTING = frozenset({"it", "this", "that", "same"})
 #: more words than a request ever has
@@ -281,6 +282,8 @@ def _unsure(request: Request) -> Question | None:
     guessed = [" ".join(h.words) for h in request.slots.names.hits if h.guessed]
     if guessed:
         return Question(code="guessed_name", values={"names": guessed})
+    if _reported(request):
+        return Question(code="confirm_quote")
     if request.other_person or request.act.kind == "wish":
         return Question(code="confirm_wish")
     tokens = request.act.clause.tokens
@@ -288,6 +291,13 @@ def _unsure(request: Request) -> Question | None:
     if verb is not None and verb.fixed == "other":
         return Question(code="confirm_wish", values={"verb": verb.text})
     return None
+
+
+def _reported(request: Request) -> bool:
+    """ "the runbook says: restart node7": somebody else's words."""
+    return any(
+        a.clause.end == ":" and a is not request.act and _SAYING & set(a.clause.words) for a in request.message.acts
+    )
 
 
 def _contradiction(made: Command, request: Request) -> str | None:

@@ -29,7 +29,8 @@ def of(message: Message, place: int) -> Intent:
     if act.kind in ("request", "wish") and _saves(message, act):
         return Intent.SAVE
     joins = act.kind in ("fragment", "question") and act.clause.words[0] in _CARRYING_ON
-    joins = joins or (act.kind == "fragment" and bool(found.settings.relative or _repeats(message, place)))
+    sets = bool(found.settings.relative or found.settings.values) or _repeats(message, place)
+    joins = joins or (act.kind == "fragment" and sets)
     if joins and follow_up(message, place) is Intent.CHANGE:
         return Intent.NONE
     if act.kind in ASKING and (acted := _action(message, place, act, found)) is not None:
@@ -146,14 +147,14 @@ def follow_up(message: Message, place: int) -> Intent:
     words = clause.words
     if message.context is None or (clause.end == "?" and words[0] == "why"):
         return Intent.NONE
-    if any(a.kind in ("past", "statement", "own_plan") for a in message.acts):
+    polite = bool({"instead", "please"} & set(words))
+    told = message.acts[:place] if polite else message.acts
+    if any(a.kind in ("past", "statement", "own_plan") for a in told):
         return Intent.NONE
     found = message.slots_of(place)
     same_but = _repeats(message, place)
     going = words[next((i for i, w in enumerate(words) if w not in lex.OPENERS or w in _GOING_ON), 0)]
-    opener = bool(
-        set(words[:2]) & _JOINING or {"instead", "please"} & set(words) or (clause.link == "but" and same_but)
-    )
+    opener = bool(set(words[:2]) & _JOINING or polite or (clause.link == "but" and same_but))
     if found.set_anything and (opener or not draft.leftovers(found.tokens)):
         return Intent.CHANGE
     other_config = {"instead", "without"} & set(words) or going in _GOING_ON or same_but

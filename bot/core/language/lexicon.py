@@ -233,7 +233,7 @@ FILLERS = words(
     "identical nice lovely "
     "beloved favorite favourite dear poor damn bloody fucking freaking stupid goddamn crappy ol holy "
     "space sessions session prompts prompt replies answers "
-    "wanting needing looking meant today's yesterday's reason reasons purpose purposes"
+    "rid wanting needing looking meant today's yesterday's reason reasons purpose purposes"
 )
 
 #: frequent English words that are never corrected to a name or a verb (besides everything above)
@@ -581,7 +581,15 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "memory_fraction": ("memory fraction", "mem fraction", "gpu memory utilization"),
     "environment": ("environment variables", "environment", "env vars", "env variables", "env"),
     "arguments": ("arguments", "args", "command line", "cmdline", "flags", "launch flags", "parameters"),
-    "version": ("engine version", "sglang version", "vllm version", "which version", "what version", "version"),
+    "version": (
+        "engine version",
+        "sglang version",
+        "vllm version",
+        "which version",
+        "what version",
+        "version",
+        "commit",
+    ),
     "quantization": ("quantization", "quantisation", "quantized", "quant"),
     "dtype": ("dtype", "precision", "data type"),
     "port": ("port",),

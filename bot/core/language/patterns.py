@@ -102,7 +102,7 @@ ASKS_WHAT_BEFELL = re.compile(
     r"(?: (?:all|else|has|have|had|was|were|got|just|recently|ever|been|last))*"
     r" (?:stopped|started|launched|killed|deployed|relaunched|restarted|rebooted|unloaded|crashed|died|failed|broke"
     r"|oomed|terminated|shut down|went (?:down|away))\b(?! (?:with|working|responding|answering)\b)"
-    r"|^(?:(?:did|has|have) )?(?:any|some)(?:thing|one|body|(?: \w+){1,2})(?: (?:just|recently|ever))?"
+    r"|^(?:(?:did|has|have) )?(?:any|some)(?:thing|one|body|(?: \w+){1,2})(?: (?:just|recently|ever|that|which|has))*"
     r" (?:fail|crash|die|break|stop|restart|start|go down)(?:ed)?\b"
 )
 WHICH_RUNS = re.compile(

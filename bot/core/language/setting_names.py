@@ -97,6 +97,7 @@ NUMBERS = (
             "gpu memory utilization, gpu memory utilisation, gpu mem util, gpu memory, gpu mem, "
             "memory utilization, mem util, memory utilisation, of the memory, of gpu memory, "
             "of the gpu memory, of the vram, of vram, of memory, vram, memory, mem, gpu utilization, "
+            "utilization, utilisation, util, "
             "mem_fraction_static, memory_fraction, of mem, of the gpu, mem frac"
         ),
         0.05,

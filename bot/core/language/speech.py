@@ -127,6 +127,8 @@ def _headed(clause: Clause, words: list[str], at: int, *, wish: bool, gerund: bo
         return act
     if desire := _desire(clause, words, at):
         return desire
+    if words[at : at + 2] == ["had", "to"] and clause.end != "?":
+        return Act(kind="past", clause=clause, at=at, verb=_any_action(words))
     if (
         word in WH
         or word in _ANY

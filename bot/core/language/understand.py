@@ -26,6 +26,9 @@ _TELLING = frozenset({"statement", "past", "own_plan", "desire", "condition", "h
 _QUIET = frozenset({Intent.NONE, Intent.HELP, Intent.CANCEL})
 #: verbs of a denied setting: "but do not use mtp"
 _USING = lex.words("use want need enable have include load")
+#: "gemma up please", "mistral down on node7 please": what brings a server up or down, and what may stand beside it
+_MOVES = (lex.PARTICLES_UP | lex.PARTICLES_DOWN) - {"on", "live", "alive"}
+_AROUND_MOVES = lex.words("on in at the our with without and back again go")
 
 Found = list[tuple[int, Intent]]
 
@@ -119,13 +122,17 @@ class _Reader:
             return self._act([(next(i for i, a in enumerate(self.acts) if a.kind == "fragment"), Intent.CHANGE)])
         said = [w for a in self.acts for w in a.clause.words]
         polite = "please" in said or said[-1] == "go"
-        raised = polite and bool(lex.PARTICLES_UP & set(said) - {"on"})
-        if not found.names.hits or not (found.hosts.named or raised) or draft.leftovers(tokens):
+        plain = {t.text for t in tokens if not t.role and t.kind != "mark"}
+        moved = polite and bool(_MOVES & plain) and plain <= _MOVES | lex.POLITE | _AROUND_MOVES
+        if not found.names.hits or not (found.hosts.named or moved) or draft.leftovers(tokens):
             return None
         place = next(i for i, a in enumerate(self.acts) if a.kind == "fragment")
         self.merged = frozenset(range(len(self.acts)))
-        made = self._act([(place, Intent.START)])
-        if polite or made.ask or made.intent is not Intent.START:
+        down = bool(lex.PARTICLES_DOWN & plain)
+        if down and (not moved or {"again", "back"} & plain):
+            return None  # a report
+        made = self._act([(place, Intent.STOP if down else Intent.START)])
+        if polite or made.ask or made.intent is Intent.NONE:
             return made
         return replace(made, ask=True, question=Question(code="no_verb"))
 
