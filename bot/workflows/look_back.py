@@ -14,6 +14,7 @@ from bot.core.domain.operation import Actor, OperationState
 from bot.core.domain.plan import StepKind
 from bot.core.domain.waiting import WaitState
 from bot.core.rendering.clean import cut, one_line
+from bot.core.rendering.redact import redact
 from bot.errors import RefusedError
 from bot.workflows.services import Services
 
@@ -225,17 +226,17 @@ def _row(services: Services, people: _People, deed: Deed) -> dict[str, Any]:
 def _note(services: Services, deed: Deed) -> str | None:
     """The reason that the person gave."""
     if deed.launch is not None and deed.launch.note:
-        return deed.launch.note
+        return redact(deed.launch.note)
     if deed.operation is None:
         return None
     try:
-        return str(services.operations.details(deed.operation)["note"]) or None
+        return redact(str(services.operations.details(deed.operation)["note"])) or None
     except RefusedError:
         return None
 
 
 def _short(text: str) -> str | None:
-    return cut(one_line(text), _DETAIL_LIMIT) or None
+    return cut(redact(one_line(text)), _DETAIL_LIMIT) or None
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -204,6 +204,12 @@ def test_a_wait_that_was_cancelled_says_by_whom(world: World) -> None:
     assert (row["state"], row["by"], row["cancelled_by"]) == ("cancelled", ANA.id, BOB.id)
 
 
+def test_a_secret_in_a_reason_is_not_told_again(world: World) -> None:
+    operation = launched(world, "2026-12-02T09:00")
+    stop(world, operation, note="token hf_" + "Qx7b" * 9, done="2026-12-02T09:30")
+    assert "hf_" not in str(report(world.services, Asked())["rows"][0])
+
+
 def test_in_the_terminal_people_have_names(world: World) -> None:
     rows = report(world.services, Asked(names=True))["rows"]
     assert [(row["by"], row["decided_by"]) for row in rows] == [("bob", "ana"), ("ana", None)]
