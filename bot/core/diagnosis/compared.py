@@ -21,7 +21,7 @@ _CHANGE = re.compile(
     r"|\bmaster\b|\bmerged?\b|\brevert\w*|\brefactor\w*|\bpr ?#?\d{3,}|v?\d+\.\d+\.\d+ ?(?:->|→|to) ?v?\d+\.\d+"
 )
 
-_OFF = re.compile(r"\b(?:without|no|w/o?|off|disable\w*)\b")
+_OFF = re.compile(r"\b(?:without|no|baseline|w/o?|off|disable\w*)\b")
 
 _CAUSE = "It is {one} with {one_name} and {other} with {other_name}: the {what} is what differs."
 _BY_VERSION = Rule(

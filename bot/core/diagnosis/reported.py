@@ -67,6 +67,7 @@ _NAMES = tuple(
             "slow_spec",
             r"\b(?P<x>(?:with|without|no|w/o?) (?:spec\w*|mtp|eagle\d?|draft\w*|nextn|n-?gram|dflash|medusa))\b",
         ),
+        ("slow_spec", r"\b(?P<x>baseline)\b"),
         ("slow_spec", r"\b(?P<x>without)[,:]? (?=[~≈]?\d)"),
         (
             "slow_spec",
@@ -308,7 +309,9 @@ def _figures_in(text: str) -> list[tuple[int, int, float, str]]:
             group = match.lastgroup or ""
             value = float(match[group].replace(",", "").rstrip("k") or 0)
             value *= 1000 if match[group].endswith("k") else 1
-            if value > 0 and not any(s <= match.start(group) < e for s, e, _, _ in found.values()):
+            if value > 0 and not any(
+                s <= at < e for at in (match.start(), match.start(group)) for s, e, _, _ in found.values()
+            ):
                 found[match.start(group)] = (match.start(group), match.end(), value, family)
     return [found[at] for at in sorted(found)]
 

@@ -357,6 +357,17 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         kind="feature_conflict",
+        weight=73,
+        pattern=r"\b(?:cach\w+|prefill|lora|decoding|parallel\w*|graphs?|attention|scheduling|offload\w*) and \S.{0,40}"
+        r"\bare (?:currently )?(?:not (?:yet )?supported|incompatible|exclusive)",
+        also=r"error|exception|assert",
+        sure=False,
+        cause="Two features that are switched on do not go together in this version.",
+        fix="Give up one of the two, as the message says.",
+        alternatives=("spec_config", "flag_bad_or_changed"),
+    ),
+    Rule(
+        kind="feature_conflict",
         weight=64,
         pattern=r"^\W*assert not \(?(?:self\.)?[\w.]+ and |^\W*assert \(?not (?:self\.)?\w*(?:enable|use|is)_\w+",
         also=r"assertionerror",
@@ -417,6 +428,16 @@ RULES: tuple[Rule, ...] = (
         weight=94,
         pattern=r"\b(?P<whole>\d+) is not divisible by (?P<size>\d+)",
         cause="{whole} (heads, experts, or rows of a matrix) does not divide by {size}.",
+        overrides="smaller_parallel",
+    ),
+    Rule(
+        kind="tp_divisibility",
+        weight=92,
+        pattern=r"\bin ensure_divisibility\b|^\W*assert .*% ?(?:self\.)?(?:denominator|\w*tp_size|\w*world_size"
+        r"|\w*parallel_size) == 0",
+        also=r"assertionerror",
+        cause="A dimension of the model does not divide by the parallel size.",
+        fix="Choose a parallel size that divides the heads, the vocabulary and the experts.",
         overrides="smaller_parallel",
     ),
     Rule(

@@ -13,7 +13,8 @@ _CHANGED = (
     r"|\b(?:up|down)grad(?:ed|ing|e) (?:from|to|back)|\b(?:roll(?:ed|ing)?|went|go(?:ing)?) back to\b|\bbisect\w*"
     r"|\bcommit [0-9a-f]{7,40}\b|\bfirst bad commit\b|\b(?:between|from) \W?(?:v|b)?\d+[.\d]{2,}\S* (?:and"
     r"|to) \W?(?:v|b)?\d+[.\d]{2,}"
-    r"|\bv?\d+\.\d+[.\w]* (?:vs\.?|versus|against|->|→) v?\d+\.\d+|\bversion is \d+ ?% (?:faster|slower)"
+    r"|\b(?:v\d+\.\d+|\d+\.\d+\.\d+)[.\w]* (?:vs\.?|versus|against|->|→) (?:v\d+\.\d+|\d+\.\d+\.\d+)"
+    r"|\b(?:after|since|from|with) (?:\w+ ){0,2}version v?\d|\bversion is \d+ ?% (?:faster|slower)"
     r"|\b(?:faster|slower) than (?:in |with |on )?(?:\w+ ){0,2}v?\d+\.\d+"
     r"|(?<![\w.])v[01]\b.{0,60}(?<![\w.])v[01]\b(?!\.)"
     r"|\bstart(?:s|ing|ed) (?:with|in|from|at) \W?(?:v|b|version |commit )\d|\b(?:introduced|caused|broken) "
@@ -31,6 +32,7 @@ _SLOW_WORDS = (
     r"\b(?:very|extremely|too|so|really|much|quite|significantly|incredibly|unusably|painfully|abnormally"
     r"|just|is|are|was) slow"
     r"|\bslow(?:er|ness)?\b.{0,20}\b(?:than|inference|generation|speeds?|response|decod\w+|prefill|prompt|token|first)"
+    r"|\b(?:performs?|performance) (?:much |far |a lot )?(?:worse|poorly)\b|\bworse (?:than|compared)\b"
     r"|\bslow(?:s|ed|ing)? down\b|\b(?:inference|generation|decod\w+|prefill|prompt|speed|response|server|model)\b"
     r".{0,40}\bslow"
     r"|\b(?:low|lower|poor|bad|limited|drop\w*|degrad\w*|decreas\w*)\b.{0,24}\b(?:utili[sz]ation|through?put"
@@ -76,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         kind="slow_spec",
         weight=52,
         pattern=r"(?:with|without|no) (?:spec(?:ulati\w+)?|mtp|eagle\d?|draft|nextn|dflash|ngram)\b"
-        r"|(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b.{0,60}(?:slower|overhead|"
+        r"|(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b.{0,60}(?:slower|overhead|net loss|"
         r"no (?:speed-?up|gain)|worse|regress|tok/s|tokens/s|tps|tpot)|(?:slower|tok/s|tokens/s|tps"
         r"|tpot)\b.{0,60}(?:spec(?:ulati\w+)?|mtp|eagle\d?|dflash|draft)\b",
         never=r"traceback \(most|error:",
