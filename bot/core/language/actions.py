@@ -85,6 +85,8 @@ def action(act: Act, *, target: bool, own_target: bool, overrides: bool, thread:
         return Intent.STOP
     if goes_with or (overrides and not own_target and verb in _SETTING_VERBS):
         return Intent.CHANGE
+    if verb in ("get", "have") and (wanted := _done(words)):
+        return wanted
     text, particle = " ".join(words), _particle(verb, words)
     if verb in lex.RESTART_VERBS:
         return None if _RUN_NOUNS.search(text) and not target else Intent.RESTART
@@ -190,6 +192,8 @@ def _starts(verb: str, words: list[str], text: str, particle: str, target: bool)
     ):
         return False
     if verb in _WEAK_START:
+        if re.match(r"(?:back )?what (?:ran|was|we|i)\b", text):
+            return True
         if set(words) & _READ_NOUNS - {"status", "info", "when", "whether", "if", "who"}:
             return False
         placed = bool({"on", "onto"} & set(words)) and verb in ("put", "get", "have", "set", "stand", "roll", "open")
@@ -207,12 +211,26 @@ _READ_NOUNS = lex.words(
 def _desired(act: Act) -> Intent | None:
     """ "i would like X running on Y": by the participle, or by the place."""
     words = act.clause.words[act.at :]
+    if done := _done(words):
+        return done
     if set(words) & _READ_NOUNS:
         return None
-    if set(words) & lex.PARTICIPLE_RESTART:
-        return Intent.RESTART
-    if set(words) & (lex.PARTICIPLE_STOP - {"off"}) or "off" in words[1:]:
+    if set(words) & {"down", "gone"} or "off" in words[1:]:
         return Intent.STOP
     if set(words) & (lex.PARTICIPLE_START | {"on", "asap", "please", "again"}):
         return Intent.START
     return None
+
+
+_STOPPED = (lex.PARTICIPLE_STOP - {"off", "down", "gone"}) | lex.words("stop kill terminate halt unload dead")
+_RESTARTED = lex.PARTICIPLE_RESTART | lex.words("restart relaunch reload reboot bounce")
+
+
+def _done(words: list[str]) -> Intent | None:
+    """ "get X stopped", "have X restarted", "i want X stop": what is to become of it."""
+    said = set(words)
+    if said & _READ_NOUNS:
+        return None
+    if said & _RESTARTED:
+        return Intent.RESTART
+    return Intent.STOP if said & _STOPPED else None

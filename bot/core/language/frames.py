@@ -20,9 +20,10 @@ NEGATED = re.compile(
 )  # fmt: skip
 FORGET = re.compile(r"(?:please )?(?:do not|never) forget to |remember to |(?:can you )?remind (?:me|us) to ")
 REQUEST = re.compile(
-    r"(?:(?:can|could|would|will|might) (?:you|we have)(?: guys| all)?(?: to| go)?"
+    r"(?:(?:can|could|would|will|might) (?:you|we have(?= you))(?: guys| all)?(?: to| go)?"
     r"|(?:i|we) would (?:like|love|appreciate|prefer)(?: for)?(?: you)? to|(?:i|we) (?:want|need"
-        r"|wish)(?: for)? you to|i (?:want|wish) to|(?:i am|we are) (?:wanting|needing|looking) to"
+        r"|wish|would like)(?: for| that)? you(?: to)?|i (?:want|wish) to"
+        r"|(?:i am|we are) (?:wanting|needing|looking) to"
     r"|i would (?:like|love) to|we would (?:like|love) to|let us|let me|go ahead(?: and)?|go and"
         r"|feel free to|be so (?:kind|good)(?: as)?(?: to| and)?"
     r"|be a dear and|do (?:me|us) a favou?r(?: and)?|help (?:me|us)(?: to)?|try to"

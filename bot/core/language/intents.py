@@ -40,7 +40,8 @@ def of(message: Message, place: int) -> Intent:
         return Intent.HELP if text.startswith(_HOW) else Intent.NONE
     if act.kind == "question" and _supposed(message, act):
         return Intent.NONE
-    about = topics(text)
+    # a setting with its value is no question about it: "gemma on node8, tp 2"
+    about = () if act.kind == "fragment" and found.settings.values else topics(text)
     points = act.kind in ASKING and act.verb in _LOOKING and not found.target
     return reading.intent(
         act,

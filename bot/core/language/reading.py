@@ -191,6 +191,10 @@ def _state(view: View) -> Intent | None:
     """Status and health by their names, and "is X up", "what is running"."""
     if view.has(r"\b(?:status|state|usage|utili[sz]ation|occupancy|nvidia-smi|overview)\b"):
         return None if view.act.kind == "statement" else Intent.STATUS
+    if view.act.clause.end == "?" and view.has(
+        r"^(?:any )?(?:free|idle|available|spare) (?:gpus?|cards?|hosts?|machines?|boxe?s?)\b"
+    ):
+        return Intent.STATUS
     if view.has(r"\b(?:health|healthy|healthcheck|health-check)\b"):
         return Intent.HEALTH
     if not view.asks or not pat.IS_RUNNING.search(view.text):

@@ -2,6 +2,7 @@
 
 from bot.core.domain.command import Intent
 from bot.core.language import lexicon as lex
+from bot.core.language import schedule
 from bot.core.language.message import ASKING
 from bot.core.language.slots import Slots
 from bot.core.language.speech import Act
@@ -19,6 +20,7 @@ def intent(act: Act, found: Slots) -> Intent | None:
     words = set(act.clause.words)
     nouns = words & lex.REPORT_NOUNS
     recurring = bool(words & lex.RECURRENCE) and "everything" not in words
+    recurring = recurring or (schedule.days_of_range(act.clause.words) is not None and "at" in words)
     asking = act.kind in ASKING
     if _ends(act, words, asking) and nouns and (nouns - _SINGLE or recurring):
         if act.kind == "negated":
@@ -29,7 +31,9 @@ def intent(act: Act, found: Slots) -> Intent | None:
         return Intent.UNSCHEDULE
     if not asking and act.kind not in ("fragment", "social", "joke"):
         return None
-    if recurring and (nouns or (act.verb in lex.SCHEDULE_VERBS and words & lex.HEALTH_WORDS)):
+    if recurring and (
+        nouns or (act.verb in lex.SCHEDULE_VERBS and (words & lex.HEALTH_WORDS or words >= {"how", "doing"}))
+    ):
         return Intent.SCHEDULE
     if recurring and act.verb in ("check", "ping", "monitor", "probe") and found.target:
         return Intent.SCHEDULE

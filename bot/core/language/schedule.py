@@ -15,6 +15,8 @@ _UNITS = {
 }  # fmt: skip
 _GLUED = re.compile(r"(\d+(?:\.\d+)?)(s|sec|secs|m|min|mins|h|hr|hrs)")
 _CLOCK = re.compile(r"(\d{1,2})(?:[:h](\d{2}))?\s?(?:([ap])\.?m\.?)?")
+_DAY = "|".join(sorted((d for d in lex.DAYS if len(d) > 2), key=len, reverse=True))
+_DAY_RANGE = re.compile(rf"\b({_DAY})(?:-| to | through | till | until )({_DAY})\b")
 _NAMED_TIMES = {"noon": (12, 0), "midday": (12, 0), "midnight": (0, 0)}
 _PARTS = {"morning": 8, "mornings": 8, "evening": 18, "evenings": 18, "night": 22, "afternoon": 14}
 _PER = {
@@ -118,6 +120,9 @@ def _clock(tokens: list[Token]) -> tuple[int, int] | None:
 
 def _days(tokens: list[Token]) -> str | None:
     words = [t.text for t in tokens]
+    if (between := days_of_range(words)) is not None:
+        _take([t for t in tokens if t.text in lex.DAYS or _DAY_RANGE.fullmatch(t.text)])
+        return between
     recurring = bool({"every", "each", "daily", "nightly", "weekly", "on"} & set(words))
     named = [lex.DAYS[w] for w in words if w in lex.DAYS and len(w) > 2]
     plural = any(w in lex.DAYS and w.endswith("days") for w in words)
@@ -141,6 +146,15 @@ def _days(tokens: list[Token]) -> str | None:
     if recurring and any(w in _PARTS for w in words):
         return "*"
     return None
+
+
+def days_of_range(words: list[str]) -> str | None:
+    """The cron days of "monday to friday", "mon-fri"; None where two days stand otherwise."""
+    found = _DAY_RANGE.search(" ".join(words))
+    if found is None:
+        return None
+    first, last = lex.DAYS[found.group(1)], lex.DAYS[found.group(2)]
+    return f"{first}-{last}" if first <= last else ",".join(str(d) for d in range(7) if d >= first or d <= last)
 
 
 def _part(tokens: list[Token]) -> int | None:
