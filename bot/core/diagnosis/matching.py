@@ -14,6 +14,8 @@ from bot.core.diagnosis.phases import (
     ALARM,
     ARGUMENT_LINES,
     BENIGN,
+    FELL_BACK,
+    INFORMS,
     NOISE,
     UP,
     WARNING_LEVEL,
@@ -36,6 +38,8 @@ KEPT_TAIL = 12
 #: a start-up error before the server came up (in the same log) was not what ended it
 STALE_PENALTY = 55
 WARNING_PENALTY = 8
+#: a warning or note which says that another way was taken
+FELL_BACK_PENALTY = 45
 #: the same launch got at least two phases further after this line
 WENT_ON_PENALTY = 20
 
@@ -84,8 +88,8 @@ class Context:
         return bisect_right(self.starts, offset) - 1
 
     def tail_index(self, count: int) -> int:
-        """Index of the first of the last `count` lines that are not blank."""
-        said = [i for i, line in enumerate(self.lines) if line.text.strip()]
+        """Index of the first of the last `count` lines that say something: neither blank nor noise."""
+        said = [i for i, text in enumerate(self.lower_lines) if text.strip()]
         return said[-min(count, len(said))] if said else 0
 
     def near(self, index: int) -> str:
@@ -228,6 +232,8 @@ def _place_fits(context: Context, rule: Rule, index: int, match: re.Match[str]) 
         return False
     if rule.check and not CHECKS[rule.check]({k: v for k, v in match.groupdict().items() if v is not None}):
         return False
+    if rule.not_line and compiled(rule.not_line).search(context.lower_lines[index]):
+        return False
     if rule.near or rule.not_near:
         near = context.near(index)
         if rule.near and not compiled(rule.near).search(near):
@@ -266,6 +272,8 @@ def _weighed(context: Context, rule: Rule, index: int, groups: dict[str, str]) -
     if not rule.survives and not rule.kind.startswith("slow") and rule.kind not in ("benign_warning", "health_lies"):
         if index < context.ready_at and not _still_counts(context, rule, index):
             weight, hedged = weight - STALE_PENALTY, True
+        elif _goes_on(context.lower_lines[index]):
+            weight, hedged = weight - FELL_BACK_PENALTY, True
         elif WARNING_LEVEL.search(context.lower_lines[index]):
             weight, hedged = weight - WARNING_PENALTY, True
         elif _went_on(context, index):
@@ -273,6 +281,11 @@ def _weighed(context: Context, rule: Rule, index: int, groups: dict[str, str]) -
         elif not ALARM.search(context.lower_lines[index]):
             hedged = True
     return Match(rule=rule, index=index, groups=groups, weight=weight, hedged=hedged)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a line says itself that the server goes on another way."""
+    return bool(FELL_BACK.search(text)) and bool(WARNING_LEVEL.search(text) or INFORMS.search(text))
 
 
 def _went_on(context: Context, index: int) -> bool:

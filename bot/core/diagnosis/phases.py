@@ -69,6 +69,7 @@ NOISE = re.compile(
             r"please set os\.environ\['torch_cuda_arch_list'\]",
             r"pyspy failed|py-spy: not found",
             r"destroy_process_group\(\) was not called",
+            r"^\s*warnings\.warn\(",
             r"resource_tracker: there appear to be",
             r"producer process has been terminated before all shared",
             r"is deprecated|deprecationwarning|futurewarning",
@@ -182,6 +183,13 @@ WANTED_STOP = re.compile(
     r"stopping \S+\.service|received sigint|keyboardinterrupt|cleaning up before exit|finished server process"
 )
 
+#: what a server says when it goes on another way
+FELL_BACK = re.compile(
+    r"fall(?:s|ing)?[ -]?back|\binstead\b|will be (?:disabled|ignored|used|set|skipped)|\bdisabling\b|\bis disabled\b"
+    r"|\bignor(?:ed|ing)\b|\badjusted\b|\bdefaulting\b|\busing \S+ (?:attention )?backend\b"
+)
+#: a line of level INFO: what it says stops nothing
+INFORMS = re.compile(r"^\W*(?:\([\w ]+ pid=\d+\) )?info\b")
 WARNING_LEVEL = re.compile(
     r"(?<!nccl )\bwarn(ing)?\b|^\[\S*\]:?\[?w\d{4} |\[rank\d+\]:\[?w|^[\d.]+ w |userwarning:|\blevel=(info|warn)"
     r"|^w\d{4} "

@@ -20,6 +20,8 @@ class Rule:
     near: str = ""
     #: must not be found there
     not_near: str = ""
+    #: must not be found in the matching line itself
+    not_line: str = ""
     #: must be found in the command line
     argv: str = ""
     not_argv: str = ""

@@ -45,7 +45,7 @@ RULES: tuple[Rule, ...] = (
         r"|\b(?:fa[34]|flashinfer|trtllm_m[lh]a|flashmla|aiter)\b.{0,80}\b(?:is|are) required for"
         r"|\b(?:fa[34]|triton|flashinfer|trtllm_m[lh]a|torch_native)\b.{0,80}\bbut got\b|"
         r"only (?:support|supports) (?:the )?(?:triton|flashinfer|fa3|trtllm_mha|flashmla)\b.{0,30}backend",
-        not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
+        not_line=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
         not_argv=_MORE_FEATURES,
         cause="The attention backend in use cannot serve this combination of head size, dtype, GPU and features.",
         overrides="attention_triton",
@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
         r"(?:attention|attn|mla|flashmla|flashinfer|fa[234]|flash_?attn|trtllm[_ ]m[lh]a|triton|torch_native|aiter)"
         r"[_ ]?(?:attention )?backend.{0,80}(?:not (?:yet )?support|only support|does not|unsupported|is only)|"
         r"(?:head[_ ]?(?:size|dim)|headdim)\S* ?\(?\d*\)?.{0,40}(?:not supported|unsupported)",
-        not_near=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
+        not_line=r"moe[_ -]?(?:runner)?[_ -]?backend|grammar backend|lora backend|not support speculative",
         argv=_MORE_FEATURES,
         sure=False,
         cause="The attention backend in use cannot serve a feature that is switched on, or this model or GPU.",
@@ -211,7 +211,8 @@ RULES: tuple[Rule, ...] = (
         r"named symbol not found|not supported in this architecture|cuda arch <|arch conditional mma"
         r"|hipErrorNoBinaryForGpu|"
         r"gpu arch\w* .*not support|illegal instruction|requires sm_?\d",
-        not_near=r"nvcc|ninja|attention backend",
+        not_near=r"nvcc|ninja",
+        not_line=r"attention backend",
         cause="The binary or a kernel has no code for this GPU's architecture, or the GPU lacks the number format.",
         alternatives=("attention_backend_unsupported", "compile_toolchain"),
     ),

@@ -160,7 +160,7 @@ RULES: tuple[Rule, ...] = (
         rf"|less than|divisible|missing|is not "
         r"allowed|only support|not found|unless)",
         never=r"unrecognized arguments",
-        not_near=r"adjusted to speculative_num_steps|is reset to|deprecat",
+        not_line=r"adjusted to speculative_num_steps|is reset to|deprecat",
         cause="The speculative settings contradict each other or what the draft model declares.",
         overrides="speculative_triple",
         alternatives=("spec_draft_mismatch", "feature_conflict"),
@@ -302,7 +302,7 @@ RULES: tuple[Rule, ...] = (
         r"only (?:works|supported|compatible|be used) (?:with|when|for)|is required when (?:using|enabling)"
         r"|please (?:disable|turn off) (?:--)?\w|"
         r"(?:requires?|needs?) (?:--)?(?:enable|disable)[-_]|requires flash_attn to be enabled",
-        not_near=r"compute capability|head[_ ]?(?:size|dim)|attention backend|attn_backend|sm ?\d\d"
+        not_line=r"compute capability|head[_ ]?(?:size|dim)|attention backend|attn_backend|sm ?\d\d"
         r"|gpu architecture|cuda arch",
         never=r"unrecognized arguments|fp8e4nv",
         cause="Two options or features that are each valid do not work together in this version.",

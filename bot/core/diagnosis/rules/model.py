@@ -78,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         r"|'nonetype' object has no attribute 'architectures'|"
         r"no (?:model )?architectures? (?:found|specified|in)|"
         r"has no attribute 'architectures'|expected (?:a )?dict.*config",
-        not_near=r"compute capability|kv[_ ]cache dtype",
+        not_line=r"compute capability|kv[_ ]cache dtype",
         cause="A value in the model's config (dtype, quantisation, rope, keys) is one that the loader cannot use.",
         alternatives=("gpu_arch_unsupported", "version_mismatch_transformers"),
     ),
@@ -237,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         r"|this custom template is not supported|"
         r"you need to have sentencepiece|error opening (?:file )?'?\S*jinja|does not have a chat template"
         r"|no chat template",
-        not_near=r"is deprecated",
+        not_line=r"is deprecated",
         cause="The tokenizer or the chat template is missing or not one that this version can use.",
         alternatives=("version_mismatch_transformers", "model_files_missing"),
     ),

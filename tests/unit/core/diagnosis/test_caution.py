@@ -90,3 +90,43 @@ def test_an_error_of_an_earlier_try_does_not_outlive_a_good_start() -> None:
 def _failures() -> list[dict[str, Any]]:
     cases = [case for path in sorted(FOLDER.glob("*.yaml")) for case in yaml.safe_load(path.read_text())]
     return [case for case in cases if case["kind"] not in ("unknown", "benign_warning")]
+
+
+NOTES = {
+    "sglang": """\
+[2026-01-01 00:00:03] Ignore import error when loading sglang.srt.models.odd: Can not import FA3 in sgl_kernel.
+[2026-01-01 00:00:05] Attention backend not explicitly specified. Use fa3 backend by default.
+""",
+    "vllm": """\
+INFO 05-05 10:00:00 [api_server.py:1900] vLLM API server version 0.22.1
+WARNING 05-05 10:00:01 [arg_utils.py:1775] Chunked prefill is not supported for this model; falling back.
+INFO 05-05 10:00:02 [cuda.py:282] Cannot use FlashAttention-2 backend for head size 40; using FlexAttention backend.
+""",
+}
+NOISE_OF_THE_END = """
+[rank0]:[W1107 08:09:15.8 ProcessGroupNCCL.cpp:1538] Warning: destroy_process_group() was not called before exit
+/usr/lib/python3.12/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be 1 leaked
+  warnings.warn('resource_tracker: There appear to be %d '
+"""
+
+
+@pytest.mark.parametrize("engine", sorted(NOTES))
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_notes_before_and_noise_after_a_failure_change_no_answer(engine: str, where: str) -> None:
+    changed = []
+    for case in _failures():
+        if case.get("engine") != engine:
+            continue
+        log = NOTES[engine] + case["log"] if where == "before" else case["log"] + NOISE_OF_THE_END
+        diagnosis = diagnose(
+            log,
+            engine=engine,
+            argv=split_command(case.get("command")),
+            exit_status=case.get("exit_status"),
+            signal=case.get("signal"),
+            kernel_log=case.get("kernel_log", ()),
+            slow=case.get("slow"),
+        )
+        if diagnosis.kind != case["kind"]:
+            changed.append((case["name"], case["kind"], diagnosis.kind))
+    assert changed == []
