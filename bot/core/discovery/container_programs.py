@@ -11,7 +11,7 @@ from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun
 from bot.core.discovery.program_options import LOOSE_WRAPPERS
 from bot.core.discovery.shell_files import find_file
 from bot.core.discovery.shell_results import emit, start_services
-from bot.core.discovery.shell_state import Variable, basename, join_path
+from bot.core.discovery.shell_state import Variable, basename, is_unset, join_path
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 
 if TYPE_CHECKING:
@@ -30,13 +30,20 @@ def compose(shell: "Interpreter", call: Call) -> Status:
         return program_status(("docker", "compose", *rest))
     up = ComposeUp(
         cwd=join_path(call.cwd, given.get("--project-directory") or ".") if call.cwd else None,
-        files=tuple(value for option, value in pairs if option in ("-f", "--file")),
+        files=tuple(value for option, value in pairs if option in ("-f", "--file")) or _named_by(call, "COMPOSE_FILE"),
         services=rest[options.DOCKER_COMPOSE_UP.end(rest) :],
-        env_file=given.get("--env-file"),
+        env_file=given.get("--env-file") or next(iter(_named_by(call, "COMPOSE_ENV_FILES")), None),
         variables=call.env,
     )
     start_services(shell, up)
     return LIKELY
+
+
+def _named_by(call: Call, name: str) -> tuple[str, ...]:
+    """Files that a variable of compose lists."""
+    variable = call.env.get(name)
+    listed = re.split("[:,]", variable.text) if variable is not None and not is_unset(variable.text) else []
+    return tuple(filter(None, listed))
 
 
 def docker(shell: "Interpreter", call: Call) -> Status:

@@ -12,7 +12,7 @@ from bot.core.discovery.program_options import LOOSE_WRAPPERS
 from bot.core.discovery.shell_files import find_file
 from bot.core.discovery.shell_output import OUTPUT
 from bot.core.discovery.shell_results import emit, start_written
-from bot.core.discovery.shell_state import Leave, basename, render
+from bot.core.discovery.shell_state import Leave, basename, place_of, render
 from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, YES, Status, program_status
 from bot.core.discovery.terminals import screen, tmux
@@ -76,7 +76,14 @@ def _program(shell: "Interpreter", call: Call, depth: int) -> Status:
     name = call.argv[0]
     script = find_file(shell, name) if "/" in name or name.endswith(".sh") else None
     if script is not None:
-        run_script(shell, call, script.kind, script.path or render(name), script.text, call.argv[1:])
+        run_script(
+            shell,
+            call,
+            script.kind,
+            script.path or place_of(shell.scope.cwd, name) or render(name),
+            script.text,
+            call.argv[1:],
+        )
         return LIKELY
     if basename(name) in LOOSE_WRAPPERS or name.endswith(".sh"):
         for position in range(1, len(call.argv)):
@@ -118,7 +125,14 @@ def _shell_program(shell: "Interpreter", call: Call, *, fish: bool) -> Status:
     if rest and "s" not in letters:
         script = find_file(shell, rest[0])
         if script is not None:
-            run_script(shell, call, script.kind, script.path or render(rest[0]), script.text, rest[1:])
+            run_script(
+                shell,
+                call,
+                script.kind,
+                script.path or place_of(shell.scope.cwd, rest[0]) or render(rest[0]),
+                script.text,
+                rest[1:],
+            )
         return LIKELY
     if call.stdin is not None:
         run_shell_text(shell, call, call.stdin, (), fish=fish)

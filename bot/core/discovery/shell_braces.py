@@ -4,7 +4,6 @@ import re
 
 from bot.core.discovery.shell_syntax import Part, Text, Word
 
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 
 

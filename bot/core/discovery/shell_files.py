@@ -72,7 +72,7 @@ def find_file(shell: "Interpreter", path: str) -> ShellFile | None:
     # what was typed into a file long ago says less than the file itshell
     typed = not shell.scope.sources and any(one.kind == "history" for one in shell.surroundings.evidence)
     if place is not None and place in shell.world.written and not (typed and place in shell.world.files):
-        return ShellFile("script", place, render(shell.world.written[place]))
+        return ShellFile("script", "", render(shell.world.written[place]))
     if full is not None:
         if full in shell.world.files:
             return shell.world.files[full]
@@ -92,3 +92,11 @@ def note_tee(shell: "Interpreter", following: list[Node], before: int) -> None:
             path = join_path(shell.scope.cwd, target)
             if path and not target.startswith("-"):
                 shell.launches[before:] = [replace(one, logs=(*one.logs, path)) for one in shell.launches[before:]]
+
+
+def readable_file(shell: "Interpreter", path: str) -> ShellFile | None:
+    """A file whose text a command may print: variables, or what this text wrote itself. A script is only shown."""
+    if path.startswith("-"):
+        return None
+    file = find_file(shell, path)
+    return file if file is not None and (file.kind == "env_file" or not file.path) else None

@@ -1,10 +1,13 @@
-"""Filters over text that is known: tr, cut, wc, head, tail, sort, uniq, rev, and what is simple of sed and awk.
+"""Filters over text that is known: tr, cut, wc, head, tail, sort, uniq, rev, grep, and what is simple of sed and awk.
 What they cannot tell without running stays unknown."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.posix_patterns import Pattern, posix_pattern, run_sed
+from bot.core.discovery.program_options import Options
+from bot.core.discovery.shell_files import readable_file
 from bot.core.discovery.shell_state import has_unknown
 from bot.core.discovery.shell_syntax import Simple
 from bot.core.discovery.shell_tests import LIKELY, Status
@@ -22,18 +25,26 @@ _CLASSES = {
     "[:punct:]": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 }
 _LOWER, _UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_SED_SUBSTITUTE = re.compile(r"s([/|,#:@])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1(g?)")
 _AWK_PRINT = re.compile(r"\s*\{\s*print\s+\$(NF|\d+)\s*;?\s*\}\s*")
-#: characters that mean something in a regular expression and that are not followed here
-_SPECIAL = re.compile(r"[\\*+?()\[\]{}|]")
+#: programs that read files too, and the options of theirs that take a value
+_SED = Options(frozenset(("-e", "--expression", "-f")))
+_GREP = Options(frozenset(("-e", "-f", "-m", "-A", "-B", "-C")))
+_OF_FILES = frozenset(("sed", "grep", "egrep", "cut", "head", "tail", "sort", "uniq", "awk", "gawk"))
 
 
 def run_filter(shell: "Interpreter", words: list[str], node: Simple) -> Status | None:
     """A filter on known input; None where it must be looked at as any program."""
+    arguments = words[1:]
     lines = shell.stdin
+    if len(arguments) > 1 and words[0] in _OF_FILES:
+        file = readable_file(shell, arguments[-1])
+        if file is not None:
+            lines, arguments = file.text.splitlines(), arguments[:-1]
+            if file.path:
+                shell.scope.add_source(file.kind, file.path)
     if lines is None or has_unknown("".join(lines)) or sum(map(len, lines)) > _TEXT_LIMIT:
         return None
-    result = FILTERS[words[0]](list(lines), words[1:])
+    result = FILTERS[words[0]](list(lines), arguments)
     if result is None:
         return None
     shell.write("".join(line + "\n" for line in result))
@@ -129,15 +140,36 @@ def _rev(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
 
 
 def _sed(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
-    """s/TEXT/TEXT/ with nothing special in it but ^, $ and a dot."""
-    programs = [word for word in arguments if word not in ("-e", "-E", "-r")]
-    for program in programs:
-        match = _SED_SUBSTITUTE.fullmatch(program)
-        if match is None or _SPECIAL.search(re.sub(r"\\[/.$^]", "", match[2])) or re.search(r"[&\\]", match[3]):
+    pairs, position = _SED.read(arguments, 0)
+    given = dict(pairs)
+    if not set(given) <= {"-e", "--expression", "-E", "-r", "-n", "--quiet", "--regexp-extended"}:
+        return None
+    programs = [value for option, value in pairs if option in ("-e", "--expression")]
+    rest = list(arguments[position:])
+    if not programs:
+        programs, rest = rest[:1], rest[1:]
+    extended = bool({"-E", "-r", "--regexp-extended"} & given.keys())
+    return None if rest else run_sed(lines, programs, extended=extended, quiet=bool({"-n", "--quiet"} & given.keys()))
+
+
+def _grep(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
+    pairs, position = _GREP.read(arguments, 0)
+    letters = {option for option, _ in pairs}
+    rest = list(arguments[position:])
+    patterns = [value for option, value in pairs if option == "-e"] or [rest.pop(0)] if rest or pairs else []
+    if rest or not patterns or not letters <= {"-v", "-E", "-i", "-e", "-F", "-o", "-P", "-h", "-m"}:
+        return None
+    found: list[Pattern] = []
+    for text in patterns:
+        wanted = re.sub(r"([\\.*\[\]^$])", r"\\\1", text) if "-F" in letters else text
+        pattern = posix_pattern(wanted, extended=bool({"-E", "-P"} & letters), ignore_case="-i" in letters)
+        if pattern is None or not pattern.bearable(lines):
             return None
-        old = re.compile(match[2])
-        lines = [old.sub(match[3].replace("\\", r"\\"), line, count=0 if match[4] else 1) for line in lines]
-    return lines if programs else None
+        found.append(pattern)
+    if "-o" in letters:
+        return [match[0] for line in lines for match in found[0].compiled.finditer(line) if match[0]]
+    most = int(next((value for option, value in pairs if option == "-m" and value.isdigit()), len(lines)))
+    return [line for line in lines if any(one.compiled.search(line) for one in found) != ("-v" in letters)][:most]
 
 
 def _awk(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
@@ -164,6 +196,8 @@ FILTERS: Mapping[str, Filter] = {
     "uniq": _uniq,
     "rev": _rev,
     "sed": _sed,
+    "grep": _grep,
+    "egrep": lambda lines, arguments: _grep(lines, ["-E", *arguments]),
     "awk": _awk,
     "gawk": _awk,
 }

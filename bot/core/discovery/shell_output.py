@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from bot.core.discovery.shell_files import find_file, write_file
+from bot.core.discovery.program_options import Options
+from bot.core.discovery.shell_files import readable_file, write_file
 from bot.core.discovery.shell_filters import FILTERS, run_filter
 from bot.core.discovery.shell_state import Sink, basename, directory, has_unknown, join_path, place_of
 from bot.core.discovery.shell_syntax import Simple
@@ -12,6 +13,8 @@ from bot.core.discovery.shell_tests import LIKELY, YES, Status
 
 if TYPE_CHECKING:
     from bot.core.discovery.shell_run import Interpreter
+
+_SEQ = Options(frozenset(("-s", "--separator", "-f", "--format")))
 
 
 def _echo(shell: "Interpreter", words: list[str], node: Simple) -> Status:
@@ -71,9 +74,7 @@ def _formatted(pattern: str, values: list[str]) -> str:
 
 def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     files = [word for word in words[1:] if not word.startswith("-")]
-    found = [find_file(shell, name) for name in files]
-    # a script is only shown; what this text wrote itself has no path
-    known = [file for file in found if file is not None and (file.kind == "env_file" or not file.path)]
+    known = [file for name in files if (file := readable_file(shell, name)) is not None]
     if files and len(known) == len(files):
         for file in known:
             if file.path:
@@ -83,24 +84,6 @@ def _cat(shell: "Interpreter", words: list[str], node: Simple) -> Status:
         shell.write_unknown()
     else:
         shell.write("".join(line + "\n" for line in shell.stdin))
-    return LIKELY
-
-
-def _grep(shell: "Interpreter", words: list[str], node: Simple) -> Status | None:
-    """`grep [-v] PATTERN FILE` over a file of variables, as scripts read their .env."""
-    options = [word for word in words[1:] if word.startswith("-")]
-    arguments = [word for word in words[1:] if not word.startswith("-")]
-    file = find_file(shell, arguments[1]) if len(arguments) == 2 else None
-    if file is None or file.kind != "env_file" or not set("".join(options)) <= set("-vE"):
-        return None
-    try:
-        pattern = re.compile(arguments[0].replace(r"\s", r"\s"))
-    except re.error:
-        return None
-    shell.scope.add_source(file.kind, file.path)
-    for line in file.text.splitlines():
-        if (pattern.search(line) is None) == any("v" in option for option in options):
-            shell.write(line + "\n")
     return LIKELY
 
 
@@ -169,12 +152,11 @@ def _pwd(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 
 
 def _seq(shell: "Interpreter", words: list[str], node: Simple) -> Status:
-    separator = "\n"
-    arguments = words[1:]
-    while arguments and arguments[0] in ("-w", "-s"):
-        option = arguments.pop(0)
-        if option == "-s" and arguments:
-            separator = arguments.pop(0)
+    start = next((n for n, word in enumerate(words) if n and re.fullmatch(r"-\d+", word)), len(words))
+    pairs, position = _SEQ.read(words[:start])
+    given = dict(pairs)
+    separator = given.get("-s") or given.get("--separator") or "\n"
+    arguments = [] if {"-f", "--format"} & given.keys() else words[position:]
     numbers = [int(word) for word in arguments if re.fullmatch(r"-?\d{1,9}", word)]
     if len(numbers) != len(arguments) or not 1 <= len(numbers) <= 3:
         shell.write_unknown()
@@ -198,7 +180,6 @@ def _whoami(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 OUTPUT: Mapping[str, Callable[["Interpreter", list[str], Simple], Status | None]] = {
     **dict.fromkeys(("dirname", "basename", "realpath", "readlink"), _path_program),
     **dict.fromkeys(("whoami", "id"), _whoami),
-    **dict.fromkeys(("grep", "egrep"), _grep),
     **dict.fromkeys(FILTERS, run_filter),
     **dict.fromkeys(("cp", "mv", "install", "ln"), _copied),
     "xargs": _xargs,
