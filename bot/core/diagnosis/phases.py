@@ -70,6 +70,10 @@ NOISE = re.compile(
             r"pyspy failed|py-spy: not found",
             r"destroy_process_group\(\) was not called",
             r"^\s*warnings\.warn\(",
+            r"^\W*(?:\[(?:pip3?|conda)\]|(?:py)?torch\w*|cuda driver version|cuda available|python|triton"
+            r"|transformers|numpy"
+            r"|flashinfer[-_ ]?python|sgl[-_ ]kernel|xgrammar|nccl|cudnn version|os"
+            r"|gcc)\W{1,3}(?:version)?\W{0,20}\S*\d\S*$",
             r"resource_tracker: there appear to be",
             r"producer process has been terminated before all shared",
             r"is deprecated|deprecationwarning|futurewarning",

@@ -110,6 +110,7 @@ _LOAD = re.compile(r"(?:#running-req|running)\W+(?P<n>\d+)")
 _LOG_VERSION = re.compile(r"(?:server version|llm engine \(v|sglang version|\bbuild: |^version: |build_info: )")
 _TIMED = re.compile(rf"{_TIME_NAME}|\b(?:ms|s)\b(?<!/s)|\(s\)")
 _MEASURED = re.compile(rf"{_RATE_UNIT}|{_TIME_NAME}|through?put|speed|\bdecode|\bprefill|\bms\b")
+_AGAINST = re.compile(r"\b(?:vs|versus|against|to|and|compared|than)\b|->|→")
 _BUILD = re.compile(r"\W*build: ")
 _RULER = re.compile(r"^[\s|:+=-]*$")
 
@@ -162,7 +163,7 @@ class _Reader:
 
     def _head(self, names: Sequence[tuple[int, str, str]], text: str) -> None:
         new = {kind: name for _, kind, name in reversed(names)}
-        self.pair = _two_versions(names)
+        self.pair = _two_versions(names, text)
         if VERSION in new:
             self.heading.pop(STAGE, None)
         elif STAGE in new and len(text) < 60:
@@ -228,7 +229,7 @@ class _Reader:
         names: Sequence[tuple[int, str, str]],
         figures: Sequence[tuple[int, int, float, str]],
     ) -> None:
-        paired = self._paired(names, figures)
+        paired = self._paired(names, figures, text)
         claimed: set[tuple[int, str]] = set()
         before = 0
         for count, (start, end, value, family) in enumerate(figures):
@@ -248,25 +249,27 @@ class _Reader:
             key = re.sub(r"[\d\W_]+", " ", _without_names(text[before:start])).strip()
             self.found.append(Named(index, value, family, key, own))
             before = end
-        self.pair = _two_versions(names) or self.pair
+        self.pair = _two_versions(names, text) or self.pair
 
     def _paired(
-        self, names: Sequence[tuple[int, str, str]], figures: Sequence[tuple[int, int, float, str]]
+        self, names: Sequence[tuple[int, str, str]], figures: Sequence[tuple[int, int, float, str]], text: str
     ) -> tuple[str, ...]:
         """The versions of two figures, in order, where both come before both ("a against b: 92 against 61")."""
         if len(figures) != 2 or figures[0][3] != figures[1][3]:
             return ()
-        versions = [(at, name) for at, kind, name in names if kind == VERSION]
+        versions = [at for at, kind, _ in names if kind == VERSION]
         if not versions:
-            return self.pair
-        both = len({name for _, name in versions}) == 2 == len(versions) and versions[1][0] < figures[0][0]
-        return tuple(name for _, name in versions) if both else ()
+            return self.pair if _AGAINST.search(text[figures[0][0] : figures[1][1]]) else ()
+        return _two_versions(names, text) if versions[-1] < figures[0][0] else ()
 
 
-def _two_versions(names: Sequence[tuple[int, str, str]]) -> tuple[str, ...]:
-    """The versions of a line that names two, once each; more often, and their order says nothing."""
-    versions = tuple(name for _, kind, name in names if kind == VERSION)
-    return versions if len(versions) == 2 == len(set(versions)) else ()
+def _two_versions(names: Sequence[tuple[int, str, str]], text: str) -> tuple[str, ...]:
+    """The versions of a line that holds two against each other; the number and the commit of one build are no two."""
+    versions = [(at, name) for at, kind, name in names if kind == VERSION]
+    if len(versions) != 2 or versions[0][1] == versions[1][1]:
+        return ()
+    between = text[versions[0][0] + len(versions[0][1]) : versions[1][0]]
+    return tuple(name for _, name in versions) if len(between) < 40 and _AGAINST.search(between) else ()
 
 
 def _nearest(
