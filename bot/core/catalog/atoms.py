@@ -5,6 +5,7 @@ from functools import lru_cache
 
 _ATOM = re.compile(r"\d+(?:\.\d+)*[a-z]*|[a-z]+")
 _WIDE = re.compile(r"[^a-z0-9]+")
+_PRECISIONS = frozenset({"q", "iq", "w"})
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)b")
 
 
@@ -27,6 +28,17 @@ def number_keys(atom: str) -> tuple[str, ...]:
         return (match.group(1),)
     head, dot, _ = atom.partition(".")
     return (head,) if dot else ()
+
+
+def word_keys(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Atoms by which a name is found: the 4 of "q4" or "w4a16" is a precision, never the 4 of "qwen 4"."""
+    keys: list[str] = []
+    for part in parts:
+        if keys and keys[-1] in _PRECISIONS and part[0].isdigit():
+            keys[-1] += part
+        else:
+            keys.append(part)
+    return tuple(keys)
 
 
 def parameters_b(model: str) -> float | None:

@@ -1,11 +1,11 @@
 """The catalog by words, built once per catalog so that one sentence costs a few set intersections."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.core.catalog.atoms import atoms, number_keys
+from bot.core.catalog.atoms import atoms, number_keys, word_keys
 from bot.core.catalog.proven import rank_key
 from bot.core.domain.catalog import Catalog, LaunchConfig, LaunchRecord, Revision
 from bot.core.domain.engine import Engine
@@ -57,7 +57,7 @@ class CatalogIndex:
         found = self.phrases.get(words, _NOTHING)
         if words in self.engines:
             return found
-        parts = [self.words.get(w, _NOTHING) for w in words]
+        parts = [self.words.get(w, _NOTHING) for w in word_keys(words)]
         return found | frozenset.intersection(*parts) if parts else found
 
     def all(self) -> frozenset[int]:
@@ -138,8 +138,8 @@ class _Builder:
             for end in range(start + 2, min(len(parts), start + _LONGEST_JOIN) + 1):
                 self.joined.setdefault("".join(parts[start:end]), parts[start:end])
 
-    def _words(self, number: int, parts: Iterable[str]) -> None:
-        for part in parts:
+    def _words(self, number: int, parts: tuple[str, ...]) -> None:
+        for part in word_keys(parts):
             self.words[part].add(number)
             for key in number_keys(part):
                 self.words[key].add(number)

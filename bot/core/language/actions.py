@@ -196,7 +196,15 @@ def _starts(verb: str, words: list[str], text: str, particle: str, target: bool)
             return True
         if set(words) & _READ_NOUNS - {"status", "info", "when", "whether", "if", "who"}:
             return False
-        placed = bool({"on", "onto"} & set(words)) and verb in ("put", "get", "have", "set", "stand", "roll", "open")
+        placed = bool({"on", "onto", "there", "here"} & set(words)) and verb in (
+            "put",
+            "get",
+            "have",
+            "set",
+            "stand",
+            "roll",
+            "open",
+        )
         return (particle == "up" or placed) and target
     return True
 

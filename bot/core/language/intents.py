@@ -161,4 +161,5 @@ def follow_up(message: Message, place: int) -> Intent:
     other_config = {"instead", "without"} & set(words) or going in _GOING_ON or same_but
     if opener and found.names.anything and other_config:
         return Intent.CHANGE
-    return Intent.RESTART if words[0] == "again" and len(words) <= 3 else Intent.NONE
+    again = (words[0] == "again" and len(words) <= 3) or ("again" in words and set(words) <= _AS_IT_WAS)
+    return Intent.RESTART if again else Intent.NONE

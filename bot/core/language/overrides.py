@@ -299,7 +299,7 @@ def _gpus(tokens: list[Token], settings: Settings) -> None:
             and free(before)
             and (count := whole(before.text))
             and 1 <= count <= 64
-            and token.text != "gpu"
+            and (token.text not in ("gpu", "card") or count == 1)
         ):
             near = {t.text for t in tokens[max(0, at - 4) : at]}
             if (

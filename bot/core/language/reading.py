@@ -95,6 +95,8 @@ def _asks_schedules(view: View) -> Intent | None:
 def _asks_history(view: View) -> Intent | None:
     words, past = view.words, view.words & pat.PAST_ACTIONS
     looks_back = bool(past or words & {"did", "last", "used"} or view.act.verb or pat.HISTORY.search(view.text))
+    if view.first == "when" and view.has(r"^when (?:can|could|should|shall|will|would|may|do)\b"):
+        return Intent.NONE if view.act.verb in ACTION_VERBS else None
     if view.first in ("who", "when", "whose") and looks_back:
         return Intent.STATUS if words & {"using", "owns"} else Intent.HISTORY
     if view.first == "why":
@@ -218,7 +220,7 @@ def _lists(view: View) -> Intent | None:
     if view.host and view.act.kind == "question" and view.has(r"\bgpus?\b.*\b(?:have|got)\b|\b(?:hardware|specs?)\b"):
         return Intent.HOSTS
     if view.listing and pat.HOSTS.search(view.text) and not view.host and not view.target:
-        return Intent.HOSTS
+        return Intent.STATUS if view.words & {"it", "this"} else Intent.HOSTS
     if pat.MANY_CONFIGS.search(view.text) and (view.target or view.host):
         return Intent.HOSTS if view.has(r"\bgpus?\b") and view.host else Intent.CATALOG
     return None

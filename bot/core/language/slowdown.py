@@ -11,14 +11,18 @@ _PARTS = re.compile(
     r"[,;:()]|\b(?=(?:but|while|instead|down|from|(?<!used )to|now|was|were|used|had|today|currently|vs|versus)\b)"
 )
 _BEFORE = re.compile(
-    r"\b(?:was|were|had|used|before|earlier|previously|yesterday|usually|normally|instead|from|once|last|vs|versus)\b"
+    r"\b(?:was|were|had|used|before|did|earlier|previously|yesterday|usually|normally|instead|from|once|last|vs|versus)\b"
 )
+#: "slower than the 70 tok/s we had"
+_SLOWER = re.compile(rf"\b(?:slower|less) than\b[^.!?]*\d\s*{TOK_S}\b")
 
 
 def told(text: str) -> bool:
     """Whether the present speed is said to be lower than an earlier one; one of the two has its unit."""
     if not _UNIT.search(text):
         return False
+    if _SLOWER.search(text):
+        return True
     now: list[float] = []
     before: list[float] = []
     for part in _PARTS.split(text):

@@ -242,7 +242,11 @@ def _trailing_verb(words: list[str], at: int) -> int | None:
     last = len(words) - 1
     while last > at and (words[last] in lex.POLITE or words[last] in ("thanks", "asap")):
         last -= 1
-    if last <= at or words[last] not in ("start", "stop", "restart", "kill", "relaunch", "reload", "reboot", "launch"):
+    if (
+        last <= at
+        or words[last - 1] == "to"
+        or words[last] not in ("start", "stop", "restart", "kill", "relaunch", "reload", "reboot", "launch")
+    ):
         return None
     return (
         None

@@ -187,14 +187,16 @@ class _Reader:
         """Slots of the request; where it only points to its target, that is taken from what was said beside it."""
         vocabulary = self.message.vocabulary
         found = slots.read(used, vocabulary, kind=intent)
-        if found.names.anything or not (found.pronoun or not found.target):
+        there = not found.hosts.named and any(t.text == "there" and not t.role for t in used)
+        if (found.names.anything and not there) or not (found.pronoun or not found.target):
             return found
+        wanted = ("host",) if found.names.anything else ("host", "name")
         for at, act in enumerate(self.acts):
             if at == place or act.clause.tokens[0] in used:
                 continue
             extra = slots.read(act.clause.tokens, vocabulary, kind=intent)
-            if extra.hosts.named or extra.names.positive:
-                kept = [t for t in act.clause.tokens if t.role in ("host", "name")]
+            if extra.hosts.named or (extra.names.positive and "name" in wanted):
+                kept = [t for t in act.clause.tokens if t.role in wanted]
                 between = [Token(",", ",", "mark", 0, 0), Token("on", "on", "word", 0, 0)]
                 return slots.read([*used, *between, *kept], vocabulary, kind=intent)
         return slots.read(used, vocabulary, kind=intent)
