@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from bot.core.discovery.program_options import Options
 from bot.core.discovery.shell_files import find_file
 from bot.core.discovery.shell_output import OUTPUT
 from bot.core.discovery.shell_read import mapfile, read
@@ -211,6 +212,15 @@ def _leave(kind: str) -> Builtin:
     return run
 
 
+#: long options of fish's set
+_FISH_SET = {
+    "--query": "-q", "--erase": "-e", "--local": "-l", "--function": "-f", "--append": "-a", "--prepend": "-p",
+    "--export": "-x", "--unexport": "-u", "--global": "-g", "--universal": "-U",
+}  # fmt: skip
+#: variables that are there without being set by a text
+_OF_THE_LOGIN = frozenset(("HOME", "USER", "PATH", "PWD", "SHELL", "LANG", "TERM", "DISPLAY", "TMUX", "SSH_TTY"))
+
+
 def _set(shell: "Interpreter", words: list[str], node: Simple) -> Status:
     scope = shell.scope
     if shell.fish:
@@ -228,20 +238,30 @@ def _set(shell: "Interpreter", words: list[str], node: Simple) -> Status:
 
 
 def _fish_set(shell: "Interpreter", words: list[str]) -> Status:
-    options = [word for word in words[1:] if word.startswith("-")]
-    rest = [word for word in words[1:] if not word.startswith("-")]
+    """fish's set: its options stand before the name, what follows is values."""
+    pairs, position = Options().read(words)
+    letters = {_FISH_SET.get(option, option) for option, _ in pairs}
+    rest = words[position:]
     if not rest:
         return YES
-    letters = "".join(option.lstrip("-") for option in options if not option.startswith("--"))
-    if "e" in letters or "--erase" in options:
-        shell.scope.variables.pop(rest[0], None)
+    name, values = rest[0], tuple(rest[1:])
+    scope = shell.scope
+    before = scope.variables.get(name)
+    if "-q" in letters:
+        missing = [one for one in rest if one not in scope.variables]
+        return Status(not missing, not missing or missing[0] not in _OF_THE_LOGIN)
+    if "-e" in letters:
+        scope.variables.pop(name, None)
         return YES
-    if "l" in letters or "f" in letters or {"--local", "--function"} & set(options):
-        shell.make_local(rest[0])
-    shell.scope.assign(rest[0], rest[1] if len(rest) == 2 else tuple(rest[1:]), shell.origin())
-    if "x" in letters or "--export" in options:
-        kept = shell.scope.variables[rest[0]]
-        shell.scope.variables[rest[0]] = Variable(" ".join(kept.values), True, kept.origin)
+    if {"-l", "-f"} & letters:
+        shell.make_local(name)
+    if {"-a", "-p"} & letters and before is not None:
+        values = (*before.values, *values) if "-a" in letters else (*values, *before.values)
+    scope.assign(name, values[0] if len(values) == 1 else values, shell.origin())
+    exported = "-x" in letters or (before is not None and before.exported and "-u" not in letters)
+    if exported:
+        kept = scope.variables[name]
+        scope.variables[name] = Variable(" ".join(kept.values), True, kept.origin)
     return YES
 
 

@@ -159,8 +159,22 @@ def _loop(shell: "Interpreter", step: Callable[[bool], Status | None]) -> Status
 
 
 def run_while(shell: "Interpreter", node: While) -> Status:
-    """while and until."""
-    return _loop(shell, lambda first: _while_step(shell, node, first))
+    """while and until. One for ever that launches nothing waits for what only the host decides: nothing of it stays."""
+    kept, count, rounds = shell.scope.fork(), len(shell.launches), 0
+
+    def step(first: bool) -> Status | None:
+        nonlocal rounds
+        rounds += 1
+        return _while_step(shell, node, first)
+
+    status = _loop(shell, step)
+    if rounds == _ITERATIONS and _for_ever(node) and len(shell.launches) == count:
+        shell.scope = kept
+    return status
+
+
+def _for_ever(node: While) -> bool:
+    return len(node.condition.items) == 1 and _is_constant(node.condition.items[0][0])
 
 
 def _while_step(shell: "Interpreter", node: While, first: bool) -> Status | None:
@@ -169,10 +183,13 @@ def _while_step(shell: "Interpreter", node: While, first: bool) -> Status | None
     if (status.certain and not going) or (not status.certain and not first):
         return None
     before = len(shell.launches)
+    if not status.certain:
+        # `while port_is_taken; do PORT=$((PORT + 1)); done`: waits and searches end at once
+        trial = attempt(shell, lambda: shell.run(node.body))
+        return adopt(shell, trial) if trial.launches else None
     result = shell.run(node.body)
-    constant = len(node.condition.items) == 1 and _is_constant(node.condition.items[0][0])
     # a loop that restarts its server for ever
-    return None if constant and len(shell.launches) > before else result
+    return None if _for_ever(node) and len(shell.launches) > before else result
 
 
 def run_for(shell: "Interpreter", node: For) -> Status:

@@ -186,6 +186,19 @@ def _awk(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
     return out
 
 
+def _string(lines: list[str], arguments: Sequence[str]) -> list[str] | None:
+    """fish's string: join, lower, upper."""
+    match list(arguments):
+        case ["join", separator]:
+            return [separator.join(lines)]
+        case ["lower"]:
+            return [line.lower() for line in lines]
+        case ["upper"]:
+            return [line.upper() for line in lines]
+        case _:
+            return None
+
+
 FILTERS: Mapping[str, Filter] = {
     "tr": _tr,
     "wc": _wc,
@@ -196,6 +209,7 @@ FILTERS: Mapping[str, Filter] = {
     "uniq": _uniq,
     "rev": _rev,
     "sed": _sed,
+    "string": _string,
     "grep": _grep,
     "egrep": lambda lines, arguments: _grep(lines, ["-E", *arguments]),
     "awk": _awk,

@@ -313,9 +313,9 @@ class Interpreter:
 
     def _command(self, node: Simple, words: list[str]) -> Status:
         name = words[0]
-        while self.fish and name in ("and", "or", "not", "builtin") and len(words) > 1:
-            words = words[1:]
-            name = words[0]
+        if self.fish and name in ("and", "or", "not", "builtin") and len(words) > 1:
+            inner = self._command(node, words[1:])
+            return Status(not inner.ok, inner.certain) if name == "not" else inner
         prefix = {
             one.name: Variable(self.expander.text(one.value), True, self.origin())
             for one in node.assignments
