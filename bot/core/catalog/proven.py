@@ -40,8 +40,9 @@ def of_revision(revision: Revision, launches: Sequence[LaunchRecord]) -> tuple[L
 
 def decode_tok_s(config: LaunchConfig, launches: Sequence[LaunchRecord]) -> float | None:
     """Measured speed: of the newest measured launch of what the name means, else what the catalog says."""
-    launches = of_revision(best_revision(config, launches), launches)
     measured = [r for r in launches if r.decode_tok_s is not None]
+    if measured:  # a revision's id is a hash: not for thousands that were never measured
+        measured = list(of_revision(best_revision(config, launches), measured))
     newest = max(measured, key=lambda r: r.started_at, default=None)
     if newest is not None:
         return newest.decode_tok_s

@@ -51,7 +51,7 @@ HEALTH = re.compile(
 COMPARE = re.compile(
     r"\b(?:compare|compared|comparison|diff|diffs|difference|differences|differ|differs|different|vs"
     r"|versus|slower|faster than|quicker than|better than|worse|regress(?:ed|ion)?|got slow|so slow"
-    r"|slow(?:ed)?|changed|changes|what changed|contrast|against|delta)\b"
+    r"|slow(?:ed)?|changed|changes|what changed|contrast|against(?! \w+ing\b)|delta)\b"
 )
 HISTORY = re.compile(
     r"\b(?:history|launches|timeline|audit|(?:last|recent|previous|past|all|latest|earlier|the|our"

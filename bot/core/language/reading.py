@@ -128,6 +128,8 @@ def _asks_difference(view: View) -> Intent | None:
 
 
 def _asks_topic(view: View) -> Intent | None:
+    if view.host and view.has(r"^(?:what|who) is (?:\w+ )?(?:eating|hogging|taking|holding|occupying|blocking)\b"):
+        return Intent.STATUS
     if view.topics and view.strong and not view.has(r"\bdo we have\b"):
         return Intent.INSPECT
     if pat.WHICH_RUNS.search(view.text) and not pat.MANY_CONFIGS.search(view.text):
