@@ -14,6 +14,7 @@ _NUMBERED = re.compile(r"\s*(\d{1,6})\*?\s{2}(?:\[?\d{4}-\d\d-\d\d[ T][\d:]{8}\]
 _ZSH_ENTRY = re.compile(r": (\d+):\d+;(.*)", re.DOTALL)
 #: lines that a here-document or a quoted text is followed through, and the size of an entry that is
 _LINES = 400
+_QUOTED_LINES = 50
 _GOING_ON = 50_000
 #: numbers that make a printed history of one that has other lines too
 _NUMBERS = 3
@@ -108,7 +109,8 @@ def _end_of_entry(lines: list[str], start: int) -> int:
         awaited = parse_shell(text).awaited
         if not awaited:
             break
-        closing = next((n for n in range(end, min(end + _LINES, len(lines))) if _closes(lines[n], awaited)), None)
+        reach = min(end + (_QUOTED_LINES if awaited in "'\"" else _LINES), len(lines))
+        closing = next((n for n in range(end, reach) if awaited in lines[n] and _closes(lines[n], awaited)), None)
         if closing is None:
             return first
         end = closing + 1
