@@ -16,7 +16,7 @@ from bot.core.discovery.container_run import read_gpus, read_port
 from bot.core.discovery.launch_call import Call, ComposeUp, ContainerRun, Evidence, PortMapping, Sighting
 from bot.core.discovery.secrets import is_secret_name
 from bot.core.discovery.shell_run import Interpreter
-from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, unset
+from bot.core.discovery.shell_state import Leave, Scope, Variable, clean, directory, is_unset, join_path, render, unset
 from bot.core.discovery.shell_world import Surroundings, World
 from bot.core.domain.yaml_text import parse_yaml
 from bot.errors import BadInputError
@@ -24,6 +24,8 @@ from bot.errors import BadInputError
 _INTERPOLATED = re.compile(
     r"\$\$|\$([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?:(:?[-?+])((?:[^{}]|\{[^{}]*\}|\$\{[^{}]*\})*))?\}"
 )
+#: a file that a script wrote, and no artefact
+_WRITTEN = "written"
 _SIZE_LIMIT = 2_000_000
 #: files that `docker compose` looks for, the first one counts
 _STOCK_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
@@ -102,6 +104,10 @@ def sight_up(
     up: ComposeUp, artefacts: Sequence[Artefact], world: World, env_files: Sequence[Artefact]
 ) -> list[Sighting]:
     """Launches of what `docker compose up` starts, the caller's variables filled in."""
+    # what the caller wrote itself before
+    written = [Artefact(path=path, kind=_WRITTEN, text=render(text)) for path, text in world.written.items()]
+    artefacts = [*(one for one in written if one.path.endswith((".yml", ".yaml"))), *artefacts]
+    env_files = [*env_files, *written]
     known = {artefact.path: artefact for artefact in artefacts}
     wanted = [path for name in up.files if (path := join_path(up.cwd, name))]
     if not wanted and up.cwd is not None:
@@ -206,13 +212,15 @@ def _project(
     for file in files:
         for name, body in library.services(file.path).items():
             services[name] = _overridden(services.get(name, {}), body)
-    evidence = tuple(Evidence(kind="compose", path=file.path, seen_at=file.changed_at) for file in files)
+    evidence = tuple(
+        Evidence(kind="compose", path=file.path, seen_at=file.changed_at) for file in files if file.kind != _WRITTEN
+    )
     found: list[Sighting] = []
     for name, body in services.items():
         if project.services and name not in _needed(project.services, services):
             continue
         project.used = []
-        found.extend(_service(name, body, project, world, evidence))
+        found.extend(_service(name, body, project, world, evidence, f"compose {files[0].path}, service {name}"))
     return found
 
 
@@ -320,14 +328,13 @@ def _words(value: Any, project: _Project) -> list[str]:
 
 
 def _service(
-    name: str, body: Mapping[str, Any], project: _Project, world: World, evidence: tuple[Evidence, ...]
+    name: str, body: Mapping[str, Any], project: _Project, world: World, evidence: tuple[Evidence, ...], where: str
 ) -> list[Sighting]:
     entrypoint = _words(body.get("entrypoint"), project)
     command = _words(body.get("command"), project)
     # an empty one takes the image's away
     hidden = body.get("entrypoint") is None
     image = project.interpolate(str(body["image"])) if body.get("image") else None
-    where = f"compose {evidence[0].path}, service {name}"
     env = _environment(body, project, where)
     container = replace(
         _container(name, body, project, image, hidden=hidden),
@@ -346,7 +353,9 @@ def _service(
     shell = Interpreter(world, scope, where=where, surroundings=around)
     with contextlib.suppress(Leave):
         inside_container(shell, Call(argv=(*entrypoint, *command), env=env, cwd=scope.cwd))
-    used = tuple(Evidence(kind=one.kind, path=one.path, seen_at=one.changed_at) for one in project.used)
+    used = tuple(
+        Evidence(kind=one.kind, path=one.path, seen_at=one.changed_at) for one in project.used if one.kind != _WRITTEN
+    )
     return [replace(one, evidence=(*one.evidence, *used), runner="compose") for one in shell.launches]
 
 

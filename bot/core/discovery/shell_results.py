@@ -26,7 +26,7 @@ def start_services(shell: "Interpreter", up: ComposeUp) -> None:
     typed = not sources and any(one.kind == "history" for one in around.evidence)
     plain = shell.world.read_compose(replace(up, variables={}, env_file=None)) if typed else []
     for one in shell.world.read_compose(up):
-        if typed and any(said_alike(one, other) for other in plain):
+        if typed and one.evidence and any(said_alike(one, other) for other in plain):
             shell.launches.append(one)
             continue
         evidence = _distinct((*around.evidence, *sources, *one.evidence))
