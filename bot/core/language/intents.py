@@ -1,7 +1,7 @@
 """The intent of one clause, with its message around it."""
 
 from bot.core.domain.command import Intent
-from bot.core.language import actions, draft, editing, reading, reports, saving
+from bot.core.language import actions, correcting, draft, editing, reading, reports, saving
 from bot.core.language import lexicon as lex
 from bot.core.language.message import ASKING, Message
 from bot.core.language.slots import Slots
@@ -153,13 +153,18 @@ def follow_up(message: Message, place: int) -> Intent:
     if any(a.kind in ("past", "statement", "own_plan") for a in told):
         return Intent.NONE
     found = message.slots_of(place)
+    if found.reference is not None and found.reference.kind == "speed":
+        return Intent.NONE  # "6 draft tokens = 55 tok/s"
     same_but = _repeats(message, place)
     going = words[next((i for i, w in enumerate(words) if w not in lex.OPENERS or w in _GOING_ON), 0)]
     opener = bool(set(words[:2]) & _JOINING or polite or (clause.link == "but" and same_but))
     if found.set_anything and (opener or not draft.leftovers(found.tokens)):
         return Intent.CHANGE
-    other_config = {"instead", "without"} & set(words) or going in _GOING_ON or same_but
+    other_config = {"instead", "without"} & set(words) or same_but
+    other_config = other_config or (going in _GOING_ON and (going != "same" or correcting.names_only(clause)))
     if opener and found.names.anything and other_config:
         return Intent.CHANGE
+    if clause.end == "?":
+        return Intent.NONE
     again = (words[0] == "again" and len(words) <= 3) or ("again" in words and set(words) <= _AS_IT_WAS)
     return Intent.RESTART if again else Intent.NONE

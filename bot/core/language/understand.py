@@ -117,7 +117,8 @@ class _Reader:
             return None
         tokens = slots.join([a.clause for a in self.acts if a.kind == "fragment"])
         found = slots.read(tokens, self.message.vocabulary)
-        if self.message.context and found.set_anything and not draft.leftovers(tokens):
+        told = found.reference is not None and found.reference.kind == "speed"
+        if self.message.context and found.set_anything and not told and not draft.leftovers(tokens):
             self.merged = frozenset(range(len(self.acts)))
             return self._act([(next(i for i, a in enumerate(self.acts) if a.kind == "fragment"), Intent.CHANGE)])
         said = [w for a in self.acts for w in a.clause.words]
