@@ -16,7 +16,7 @@ from bot.workflows.speed import revision_settings
 
 #: a longer sentence is not carried in a button
 _TEXT_LIMIT = 1200
-_CONFIRMS = ("confirm_wish", "confirm_quote", "protected_host")
+_CONFIRMS = ("confirm_wish", "confirm_wait", "confirm_quote", "protected_host")
 #: settings that tell two configs apart best, in the order they are shown, and how
 _TELLING = {
     "speculative_algorithm": "{}",

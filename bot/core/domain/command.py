@@ -55,9 +55,9 @@ class Question:
 
     Codes: "which_config", "which_host", "which_target", "unknown_name", "several_targets", "several_actions",
     "everything", "protected_host", "contradiction", "bad_value", "unsafe_environment", "unknown_flag", "identity_flag",
-    "unsafe_text", "confirm_wish", "confirm_quote", "no_verb", "guessed_name", "no_match", "no_value", "no_reference",
-    "no_schedule", "no_name", "no_base" (a setting is to be changed by an amount, and the config does not set it),
-    "negated_flag" (a flag is to be left out).
+    "unsafe_text", "confirm_wish", "confirm_wait", "confirm_quote", "no_verb", "guessed_name", "no_match", "no_value",
+    "no_reference", "no_schedule", "no_name", "no_base" (a setting is to be changed by an amount that the config does
+    not set), "negated_flag" (a flag is to be left out).
     "unsafe_text" has `reason`: a suspicion of core/language/normalise, "instructions", or "secret_value" (a secret was
     typed into a setting: `words` has its name only, but Command.text still holds it).
     """

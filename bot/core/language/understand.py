@@ -239,7 +239,11 @@ class _Reader:
             other_person=self.message.to_another(place),
         )
         when_free = starts and holding.waits_for_gpus(self.message, place)
-        return replace(aim.command(request), note=self._note(place, used), when_free=when_free)
+        command = replace(aim.command(request), note=self._note(place, used), when_free=when_free)
+        if when_free and not command.ask:
+            # whenever that will be, nobody may be looking: such a start is confirmed first
+            return replace(command, ask=True, question=Question(code="confirm_wait"))
+        return command
 
     def _merge(self, acting: Found) -> tuple[int, Intent] | None:
         """One request out of several that mean one thing: "stop and start X" is a restart."""

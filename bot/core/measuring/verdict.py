@@ -15,10 +15,10 @@ from statistics import median, stdev
 from bot.core.domain.measurement import Level, Measurement, Verdict, VerdictKind
 from bot.core.measuring.fairness import DISTURBING
 
-#: standard deviation between launches of one revision on one host, per cent. Five launches on an H200 gave 522, 498, 502,
-#: 538 and 510 tok/s alone (3.1 %) and 3,107, 3,041, 3,296, 3,155 and 3,060 at eight streams (3.2 %), part of it within a
-#: run; one warm server measured again spread by less than half of that. More than this would hide changes of 10 %; from
-#: five measurements of a config on, its own noise is taken
+#: standard deviation between launches of one revision on one host, per cent. Five launches on an H200 gave 522, 498,
+#: 502, 538 and 510 tok/s alone (3.1 %) and 3,107, 3,041, 3,296, 3,155 and 3,060 at eight streams (3.2 %), part of it
+#: within a run; one warm server measured again spread by less than half of that. More than this would hide changes of
+#: 10 %; from five measurements of a config on, its own noise is taken
 RUN_NOISE_PCT = 1.75
 #: standard deviation between machines of one kind, per cent: one launch gave 517 to 531 here and 538 to 565 there
 MACHINE_NOISE_PCT = 3.5

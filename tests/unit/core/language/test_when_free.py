@@ -1,4 +1,4 @@
-"""A start may wait for its GPUs; no other condition and no other action does."""
+"""A start may wait for its GPUs, once that is confirmed; no other condition and no other action does."""
 
 import pytest
 
@@ -20,7 +20,9 @@ def test_a_start_waits(text: str) -> None:
     command = read(text)
     assert (command.intent, command.config, command.host) == (Intent.START, "gemma-3-27b", "node8")
     assert command.when_free
-    assert not command.ask
+    # it happens when nobody may be looking, so it is confirmed first
+    assert command.question is not None
+    assert (command.ask, command.question.code) == (True, "confirm_wait")
 
 
 @pytest.mark.parametrize(
