@@ -65,7 +65,7 @@ def _by_settings(services: Services, request: Request, command: Command) -> tupl
     for value in values:
         for one in services.launches.recent(host=command.host, limit=200):
             config = configs.get(one.config)
-            revision = next((r for r in config.revisions if r.id == one.revision), None) if config else None
+            revision = config.revision(one.revision) if config else None
             if revision is None or one.decode_tok_s is None or not fits(services, request, one):
                 continue
             if revision_settings(services, revision).get(name) == str(value):

@@ -35,7 +35,7 @@ def describe(services: Services, name: str, revision: str | None = None) -> Mess
     catalog = services.catalog.catalog()
     config = catalog.configs[name]
     launches = [one for one in catalog.launches if one.config == name]
-    shown = next((r for r in config.revisions if r.id == revision), None) or best_revision(config, launches)
+    shown = config.revision(revision) or best_revision(config, launches)
     return Message(
         template="show",
         context={

@@ -58,7 +58,7 @@ def judged_pair(services: Services, older: LaunchRecord, newer: LaunchRecord) ->
 
 def _settings(services: Services, launch: LaunchRecord) -> dict[str, str]:
     config = services.catalog.catalog().configs.get(launch.config)
-    revision = next((r for r in config.revisions if r.id == launch.revision), None) if config else None
+    revision = config.revision(launch.revision) if config else None
     known = revision_settings(services, revision) if revision else {}
     return {**known, **known_facts(services, launch.id)}
 

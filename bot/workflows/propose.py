@@ -160,8 +160,7 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
     if config is None:
         raise BadInputError(f"there is no config {wanted.config}", remedy="say “list configs” to see the known ones")
     launches = [one for one in catalog.launches if one.config == config.name]
-    named = [one for one in config.revisions if one.id == wanted.revision]
-    base = named[0] if named else best_revision(config, launches)
+    base = config.revision(wanted.revision) or best_revision(config, launches)
     strange = [flag for engine, flags in wanted.flags.items() if engine != base.engine for flag in flags]
     if strange and base.engine not in wanted.flags:
         raise BadInputError(
@@ -177,7 +176,7 @@ def wanted_revision(services: Services, wanted: Wanted, actor: Actor) -> tuple[L
         note=wanted.note,
         created_at=services.clock.now(),
     )
-    if revision.id not in {one.id for one in config.revisions}:
+    if config.revision(revision.id) is None:
         config = replace(config, revisions=(*config.revisions, revision))
     return config, revision
 

@@ -49,7 +49,7 @@ def prove(job: Job) -> dict[str, Any]:
 
 def _facts(job: Job) -> HostFacts | None:
     config = job.services.catalog.catalog().configs.get(job.plan.config or "")
-    revision = next((r for r in config.revisions if r.id == job.plan.revision), None) if config else None
+    revision = config.revision(job.plan.revision) if config else None
     target = probe_target(job.services.engines[job.plan.engine], revision) if revision else None
     try:
         return look(job.services, job.host, target, only=_FACTS)

@@ -93,7 +93,7 @@ def _keep(
 def _is_free(services: Services, wait: Wait) -> tuple[bool, tuple[str, ...]]:
     host = known_host(services, wait.host)
     config = services.catalog.catalog().configs.get(wait.config)
-    revision = next((one for one in config.revisions if one.id == wait.revision), None) if config else None
+    revision = config.revision(wait.revision) if config else None
     if config is None or revision is None:
         # the plan will say that it is gone
         return True, ()

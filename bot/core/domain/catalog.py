@@ -130,6 +130,10 @@ class LaunchConfig:
         kept = [one for one in self.revisions if one.source not in ONE_OFF_SOURCES or one.parent not in known]
         return tuple(kept) or self.revisions
 
+    def revision(self, revision_id: str | None) -> Revision | None:
+        """The revision with this id, or None."""
+        return next((one for one in self.revisions if one.id == revision_id), None)
+
     @property
     def latest(self) -> Revision:
         """The pinned revision, else the newest saved one."""
