@@ -5,17 +5,12 @@ import json
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from bot.cli.practice_bot import practice_bot
 from bot.practice.hosts import models
-from bot.practice.run import run
-from tests.acceptance.thread import Talk
-from tests.integration.story.conftest import ENVIRONMENT, Stage
+from tests.integration.story.conftest import ENVIRONMENT, Stage, beside
 from tests.rig.host import RigHost
 from tests.rig.practice_engine import PracticeEngines
 
@@ -96,24 +91,8 @@ def stage(_rig_hosts: Callable[[], RigHost], tmp_path_factory: pytest.TempPathFa
     engines.model("/opt/models", replace(models.qwen_27b(), name="Small-2B", gib=4.0, shards=2))
     engines.gguf("/opt/models/tiny.gguf", gib=1.0, tok_s=90.0)
     _launch(host)
-    folder = tmp_path_factory.mktemp("scan")
-    manifest = Path(__file__).parents[3] / "manifest.yaml"
-    with run(0, folder, manifest=manifest, rate_limits=False, hosts=[]) as practice:
-        practice.catalog_file.write_text(yaml.safe_dump(_catalog(host)))
-        with practice.known_hosts_file.open("a") as file:
-            file.write(host.known_hosts_line + "\n")
-        made = Stage(
-            host,
-            engines,
-            Talk(practice),
-            lambda: practice_bot(practice, measure_level_s=1.0, measure_output_tokens=16),
-        )
-        made.open_bot()
-        try:
-            yield made
-            assert practice.workspace.refusals() == []
-        finally:
-            made.close_bot()
+    with beside(host, engines, tmp_path_factory.mktemp("scan"), _catalog(host), level_s=1.0, tokens=16) as made:
+        yield made
 
 
 def _catalog(host: RigHost) -> dict[str, Any]:

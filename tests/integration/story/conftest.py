@@ -82,17 +82,25 @@ def stage(_rig_hosts: Callable[[], RigHost], tmp_path_factory: pytest.TempPathFa
     engines = PracticeEngines(host, start_s=START_S)
     engines.install(ENVIRONMENT, ["sglang"])
     engines.model("/opt/models", models.qwen_27b())
-    folder = tmp_path_factory.mktemp("story")
+    with beside(host, engines, tmp_path_factory.mktemp("story"), _catalog(host), level_s=2.0, tokens=32) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def beside(
+    host: RigHost, engines: PracticeEngines, folder: Path, catalog: dict[str, Any], *, level_s: float, tokens: int
+) -> Iterator[Stage]:
+    """The practice workspace and the bot beside a systemd host. `level_s`, `tokens`: of a measurement."""
     manifest = Path(__file__).parents[3] / "manifest.yaml"
     with run(0, folder, manifest=manifest, rate_limits=False, hosts=[]) as practice:
-        practice.catalog_file.write_text(yaml.safe_dump(_catalog(host), width=10_000))
+        practice.catalog_file.write_text(yaml.safe_dump(catalog, width=10_000))
         with practice.known_hosts_file.open("a") as file:
             file.write(host.known_hosts_line + "\n")
         made = Stage(
             host,
             engines,
             Talk(practice),
-            lambda: practice_bot(practice, measure_level_s=2.0, measure_output_tokens=32),
+            lambda: practice_bot(practice, measure_level_s=level_s, measure_output_tokens=tokens),
         )
         made.open_bot()
         try:
